@@ -61,8 +61,15 @@ enum Action {
     Resume(OneSource),
     /// Pass over the transaction that has stopped a source, and go on
     Skip(OneSource),
-    /// Copy a source once more: replace what the target has of it by what the source has now; the others go on
-    CopyAgain(OneSource),
+    /// Copy a source once more, or some of its tables: replace what the target has of it by what the source has now; the
+    /// others go on
+    CopyAgain {
+        #[command(flatten)]
+        one: OneSource,
+        /// Only this table of the source; give the option several times for several tables
+        #[arg(long = "table", value_name = "SCHEMA.TABLE")]
+        tables: Vec<String>,
+    },
     /// Wait until the target has what the sources have now
     Wait {
         #[command(flatten)]
@@ -141,7 +148,9 @@ pub fn run(args: ReplicateArgs) -> anyhow::Result<ExitCode> {
         Action::Pause(one) => order(&one.file.path, &Request::Pause { source: one.source }),
         Action::Resume(one) => order(&one.file.path, &Request::Resume { source: one.source }),
         Action::Skip(one) => order(&one.file.path, &Request::Skip { source: one.source }),
-        Action::CopyAgain(one) => order(&one.file.path, &Request::CopyAgain { source: one.source }),
+        Action::CopyAgain { one, tables } => {
+            order(&one.file.path, &Request::CopyAgain { source: one.source, tables })
+        }
         Action::Wait { file, timeout, .. } => wait(&file.path, timeout.map(Duration::from_secs)),
         Action::Stop(file) => stop(&file.path),
     }

@@ -42,6 +42,7 @@ pub fn table(sources: &[SourceStatus]) -> String {
     let lines = table.lines().map(|line| line.trim_end().to_owned()).chain(sources.iter().filter_map(wait));
     let errors = sources.iter().filter_map(|source| Some(format!("{}: {}", source.name, source.error.as_ref()?)));
     let conflicts = sources.iter().filter_map(conflicts);
+    let lines = lines.chain(sources.iter().filter_map(copied_tables));
     lines.chain(conflicts).chain(errors).collect::<Vec<String>>().join("\n")
 }
 
@@ -56,6 +57,12 @@ fn row(source: &SourceStatus) -> [String; 7] {
         source.retries.to_string(),
         position(source),
     ]
+}
+
+/// Tables that are copied by themselves.
+fn copied_tables(source: &SourceStatus) -> Option<String> {
+    let tables = source.copied_tables.join(", ");
+    (!tables.is_empty()).then(|| format!("{}: copies by themselves: {tables}", source.name))
 }
 
 /// Rows that a policy has decided about.

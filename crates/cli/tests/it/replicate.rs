@@ -6,6 +6,7 @@ mod conflicts;
 mod conflicts_overwritten;
 mod conflicts_random;
 mod copied_again;
+mod copied_tables;
 mod corners;
 mod failing_servers;
 pub mod fan_in;

@@ -1,8 +1,9 @@
-//! The copy of a source at its first start: what the session does with `snapshot`.
+//! Copies of a source, at its first start and again: what the session does with `snapshot`.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use hortator_mysql::catalog::TableName;
 use hortator_mysql::{ConnectOptions, Connection};
 
 use super::session::Error;
@@ -10,7 +11,9 @@ use super::source_task::{SourceTask, Wish};
 use super::tracker::Phase;
 use crate::apply::{self, Applier, SourcePosition};
 use crate::rules::Rules;
-use crate::snapshot::{self, Copied, Copy, CopyStatus, Monitor, OtherSource, Wanted, has_record, move_staged};
+use crate::snapshot::{
+    self, CatchUp, Copied, Copy, CopyStatus, Monitor, OtherSource, Scope, Wanted, has_record, move_staged,
+};
 
 /// Copies that run side by side: each has its connections to the target, and its memory.
 const COPIES_LIMIT: usize = 4;
@@ -78,16 +81,20 @@ impl Monitor for SourceTask {
 }
 
 /// Turns the source into one that is yet to be copied.
+///
+/// With names of its tables, only these: the rest of it goes on.
 pub(super) fn forget(
     task: &SourceTask,
     target: &ConnectOptions,
     host: &ConnectOptions,
     rules: &Rules,
+    tables: &[String],
 ) -> Result<(), Error> {
     let others = task.target.sources.iter().filter(|source| source.name != task.name() && source.files.is_none());
     let others: Vec<OtherSource<'_>> =
         others.map(|source| OtherSource { name: &source.name, hosts: &source.hosts, rules: &source.rules }).collect();
-    Ok(of(task, target, host, rules).forget(&others)?)
+    let copy = of(task, target, host, rules);
+    Ok(if tables.is_empty() { copy.forget(&others)? } else { copy.list_tables(tables, &others)? })
 }
 
 fn of<'c>(task: &'c SourceTask, target: &'c ConnectOptions, host: &'c ConnectOptions, rules: &'c Rules) -> Copy<'c> {
@@ -98,8 +105,37 @@ fn of<'c>(task: &'c SourceTask, target: &'c ConnectOptions, host: &'c ConnectOpt
         name: task.name(),
         server_id: task.options.server_id,
         rules,
+        scope: Scope::All,
         monitor: task,
     }
+}
+
+/// The tables of the target that are to be copied by themselves.
+pub(super) fn tables_to_copy(task: &SourceTask, target: &ConnectOptions) -> Result<Vec<TableName>, Error> {
+    let cannot = |error| apply::Error::Prepare { doing: "looking for tables to copy".to_owned(), error };
+    let mut target = Connection::open(target).map_err(cannot)?;
+    Ok(snapshot::tables_to_copy(&mut target, &task.target.schema, task.name()).map_err(cannot)?)
+}
+
+/// Copies tables by themselves, and gives the statements by which the copy is whole. None: it shall end.
+pub(super) fn copy_tables(
+    task: &SourceTask,
+    target: &ConnectOptions,
+    host: &ConnectOptions,
+    rules: &Rules,
+    tables: Vec<TableName>,
+    catch_up: &mut CatchUp<'_>,
+) -> Result<Option<Vec<Vec<u8>>>, snapshot::Error> {
+    let Some(_slot) = task.target.copies.take(task) else { return Ok(None) };
+    let copied = Copy { scope: Scope::Tables(tables), ..of(task, target, host, rules) }.run(catch_up);
+    let counted = task.track(|tracker, _| tracker.copy()).unwrap_or_default();
+    task.track(|tracker, _| tracker.set_copy(None));
+    let ends = match copied {
+        Err(snapshot::Error::Ended) => return Ok(None),
+        copied => copied?.ends,
+    };
+    task.tell(&format!("has copied {} tables, {} rows", counted.tables, counted.rows));
+    Ok(Some(ends))
 }
 
 /// Copies the source, and records where its log goes on. None: it shall end.
@@ -112,7 +148,7 @@ pub(super) fn copy(
 ) -> Result<Option<SourcePosition>, Error> {
     let Some(_slot) = task.target.copies.take(task) else { return Ok(None) };
     task.tell(&format!("copies {}", host.address));
-    let copied = of(task, target, host, rules).run();
+    let copied = of(task, target, host, rules).run(&mut |_| Ok(()));
     let counted = task.track(|tracker, _| tracker.copy()).unwrap_or_default();
     task.track(|tracker, _| tracker.set_copy(None));
     let Copied { position, ends } = match copied {
@@ -129,6 +165,21 @@ pub(super) fn move_rest(task: &SourceTask, target: &ConnectOptions) -> Result<bo
     let moved = move_staged(target, &task.target.schema, task.name(), task);
     task.track(|tracker, _| tracker.set_copy(None));
     Ok(moved?)
+}
+
+/// Files do not have the rows of tables that are to be copied by themselves.
+pub(super) fn refuse_listed(task: &SourceTask, target: &ConnectOptions) -> Result<(), Error> {
+    let tables = tables_to_copy(task, target)?;
+    if tables.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = tables.iter().map(snapshot::shown).collect();
+    Err(snapshot::Error::Refused(format!(
+        "the target is without {}, which an unfinished `copy-again` copies by themselves: let that end, by `run` without \
+         --from-files",
+        shown.join(", ")
+    ))
+    .into())
 }
 
 /// Another start does not go on from half a copy.

@@ -180,22 +180,22 @@ impl Agent {
         task.inspect(|task| task.wish(wish)).is_some()
     }
 
-    /// Copies a source once more.
+    /// Copies a source once more, or only some of its tables: `schema.table`, as on the source.
     ///
     /// # Errors
     /// Why it is not, in words.
-    pub fn copy_again(&self, name: &str) -> Result<(), String> {
+    pub fn copy_again(&self, name: &str, tables: &[String]) -> Result<(), String> {
         let task = self.tasks.iter().find(|task| task.name() == name);
         let task = task.ok_or_else(|| format!("there is no source {name}"))?;
         if task.options.files.is_some() {
             return Err("a source that is read from files cannot be copied".to_owned());
         }
-        if task.options.start != Start::Snapshot {
+        if tables.is_empty() && task.options.start != Start::Snapshot {
             return Err(format!(
                 "the source {name} has another start than \"snapshot\": set that and start the agent again"
             ));
         }
-        task.wish(Wish::CopyAgain);
+        task.copy_again(tables);
         Ok(())
     }
 

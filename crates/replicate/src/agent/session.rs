@@ -2,6 +2,7 @@
 
 mod files;
 mod hold;
+mod tables;
 
 use std::thread;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use hortator_mysql::{BinlogRequest, BinlogStream, ConnectOptions, Connection};
 
 use super::copying;
+use super::hold::Reached;
 use super::source_task::{SourceTask, Wish};
 use super::status::SourceState;
 use super::tracker::Phase;
@@ -19,6 +21,7 @@ use crate::config::Start;
 use crate::query::first_value;
 use crate::rules::Rules;
 use crate::source::{Arrival, Popped, Queue};
+use crate::transaction::LogPosition;
 use crate::{apply, snapshot, source};
 
 /// How often an idle source reports, in milliseconds: a paused source is noticed within this time.
@@ -51,6 +54,8 @@ pub(super) enum Ended {
     AsWished,
     /// Everything that was asked for is committed: of files only.
     Complete,
+    /// Everything up to [`Session::until`] is committed.
+    Reached,
 }
 
 /// A session.
@@ -72,6 +77,8 @@ pub(super) struct Session<'t> {
     seen: (u64, usize),
     /// Everything up to there is taken; known while a comparison holds the source.
     taken: Option<GtidState>,
+    /// Nothing behind this place of the log is taken.
+    until: Option<LogPosition>,
 }
 
 impl<'t> Session<'t> {
@@ -96,19 +103,22 @@ impl<'t> Session<'t> {
             counted: (0, 0),
             seen: (0, 1),
             taken: None,
+            until: None,
         }
     }
 
     /// Lets the target forget how far the source is applied, so that it is copied once more.
-    pub(super) fn forget_copy(&self) -> Result<(), Error> {
+    ///
+    /// With names of its tables, only these are.
+    pub(super) fn forget_copy(&self, tables: &[String]) -> Result<(), Error> {
         let task = self.task;
         task.track(|tracker, now| tracker.set_phase(Phase::Source, now));
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
         let rules = rules_for(task, &mut connection)?;
-        copying::forget(task, self.target, self.host, &rules)?;
-        task.on_forgotten();
+        copying::forget(task, self.target, self.host, &rules, tables)?;
+        task.on_forgotten(tables);
         Ok(())
     }
 
@@ -128,6 +138,7 @@ impl<'t> Session<'t> {
             if !copying::move_rest(task, self.target)? {
                 return Ok(Ended::AsWished);
             }
+            copying::refuse_listed(task, self.target)?;
             // Whether the server that wrote them folds the names of tables, they do not say.
             return self.run_files(applier.with_rules(task.options.rules.clone()), files);
         }
@@ -143,6 +154,10 @@ impl<'t> Session<'t> {
                 // Another host of the source has other files.
                 if task.options.hosts.len() == 1 || at.gtid.set().is_some() {
                     source::check_history(&mut connection, &at)?;
+                }
+                let tables = copying::tables_to_copy(task, self.target)?;
+                if !tables.is_empty() {
+                    return self.copy_tables(applier, &rules, tables);
                 }
                 at
             }
@@ -201,7 +216,9 @@ impl<'t> Session<'t> {
 
     fn apply(&mut self, applier: &mut Applier, queue: &Queue) -> Result<Ended, Error> {
         loop {
-            self.hold(applier)?;
+            if self.until.is_none() {
+                self.hold(applier)?;
+            }
             match self.task.wished(Phase::Source) {
                 Wish::Pause | Wish::CopyAgain | Wish::End if !applier.must_finish() => {
                     self.flush(applier)?;
@@ -230,8 +247,16 @@ impl<'t> Session<'t> {
                     return Ok(Ended::Complete);
                 }
                 Popped::Arrival(arrival) => {
-                    self.on_arrival(&arrival);
-                    self.take(applier, arrival)?;
+                    let reached = self.reaches(&arrival);
+                    if reached != Reached::Beyond {
+                        self.on_arrival(&arrival);
+                        self.take(applier, arrival)?;
+                    }
+                    if reached != Reached::NotYet {
+                        self.flush(applier)?;
+                        applier.record()?;
+                        return Ok(Ended::Reached);
+                    }
                 }
             }
         }

@@ -93,6 +93,8 @@ pub(super) struct SourceTask {
 /// What the thread and others see.
 struct Shared {
     wish: Wish,
+    /// Tables that are to be copied once more by themselves; none: all of the source.
+    tables: Vec<String>,
     /// How often something was wished.
     wishes: u64,
     tracker: Tracker,
@@ -112,7 +114,7 @@ impl SourceTask {
         let mut tracker = Tracker::new(&options.name, now);
         let host = options.place(0);
         tracker.on_connecting(0, host, now);
-        let shared = Mutex::new(Shared { wish: Wish::Run, wishes: 0, tracker, has_ended: false });
+        let shared = Mutex::new(Shared { wish: Wish::Run, tables: Vec::new(), wishes: 0, tracker, has_ended: false });
         SourceTask {
             options,
             target,
@@ -140,7 +142,23 @@ impl SourceTask {
 
     /// Says what shall become of it. The end is final.
     pub(super) fn wish(&self, wish: Wish) {
+        self.wish_with(wish, &[]);
+    }
+
+    /// Says that it is copied once more, or only some of its tables, named as on the source.
+    pub(super) fn copy_again(&self, tables: &[String]) {
+        self.wish_with(Wish::CopyAgain, tables);
+    }
+
+    fn wish_with(&self, wish: Wish, tables: &[String]) {
         let mut shared = self.lock();
+        if wish == Wish::CopyAgain {
+            // What was asked for a moment ago may not have begun.
+            let is_of_all = tables.is_empty() || shared.wish == Wish::CopyAgain && shared.tables.is_empty();
+            let before = if is_of_all || shared.wish != Wish::CopyAgain { Vec::new() } else { shared.tables.clone() };
+            let tables = if is_of_all { &[] } else { tables };
+            shared.tables = before.into_iter().chain(tables.iter().cloned()).collect();
+        }
         if shared.wish != Wish::End {
             shared.wish = wish;
         }
@@ -186,11 +204,12 @@ impl SourceTask {
             let node = self.target.node();
             let (target, source) = (&self.target.nodes[node], &self.options.hosts[host]);
             let mut session = Session::new(self, target, source, in_doubt, skips, resolves);
-            let forgotten = if self.is_to_be_copied_again() { session.forget_copy() } else { Ok(()) };
+            let forgotten = self.is_to_be_copied_again().map_or(Ok(()), |tables| session.forget_copy(&tables));
+            let is_refused = forgotten.is_err();
             let ended = forgotten.and_then(|()| session.run());
             self.track(|tracker, now| tracker.set_phase(Phase::None, now));
             let error = match ended {
-                Ok(Ended::AsWished) => {
+                Ok(Ended::AsWished | Ended::Reached) => {
                     (failures, in_doubt, resolves) = (0, InDoubt::Ask, false);
                     continue;
                 }
@@ -237,7 +256,12 @@ impl SourceTask {
                     let is_conflict = is_conflict(&error);
                     // Who sees that it has stopped may answer before this thread waits.
                     let wishes = self.lock().wishes;
-                    self.track(|tracker, now| tracker.on_stop(text, can_skip, is_conflict, now));
+                    self.track(|tracker, now| {
+                        if is_refused {
+                            tracker.on_copy_refused();
+                        }
+                        tracker.on_stop(text, can_skip, is_conflict, now);
+                    });
                     self.wait_for_a_person(wishes);
                     // Who reads that a statement is in doubt decides about it, whatever else has stopped the source.
                     let is_in_doubt = matches!(error, Error::Apply(apply::Error::InDoubt { .. }));
@@ -297,14 +321,16 @@ impl SourceTask {
         skips
     }
 
-    fn is_to_be_copied_again(&self) -> bool {
-        self.lock().wish == Wish::CopyAgain
+    /// The tables that are to be copied once more; an empty list: all of it. None: nothing is.
+    fn is_to_be_copied_again(&self) -> Option<Vec<String>> {
+        let shared = self.lock();
+        (shared.wish == Wish::CopyAgain).then(|| shared.tables.clone())
     }
 
-    /// From here on, it is as one that is copied for the first time.
-    pub(super) fn on_forgotten(&self) {
+    /// It is on record that these tables are copied once more, or all of it. More may have been asked for meanwhile.
+    pub(super) fn on_forgotten(&self, tables: &[String]) {
         let mut shared = self.lock();
-        if shared.wish == Wish::CopyAgain {
+        if shared.wish == Wish::CopyAgain && shared.tables == tables {
             shared.wish = Wish::Run;
         }
     }

@@ -111,6 +111,8 @@ pub struct SourceStatus {
     pub transactions_per_s: f64,
     /// How far its copy is; none where none is under way.
     pub copy: Option<CopyStatus>,
+    /// Tables of the target that are copied by themselves now.
+    pub copied_tables: Vec<String>,
     /// What it waits for now; none at its end.
     pub waits_for: Option<WaitsFor>,
     /// How long it has waited, in seconds; for a retry, how long it will.

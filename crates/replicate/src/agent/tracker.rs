@@ -173,13 +173,26 @@ impl Tracker {
         self.applied = at.clone();
         self.applied_host = has_one_host.then_some(self.host);
         self.copies_again = false;
+        self.status.copied_tables.clear();
         self.status.error = None;
         self.set_state(SourceState::Running, now);
     }
 
-    /// It is to be copied once more, from now on.
+    /// It is to be copied once more, or some of its tables, from now on.
     pub(super) fn on_copy_again(&mut self) {
         self.copies_again = true;
+    }
+
+    /// The session copies these tables of the target by themselves.
+    pub(super) fn on_copying_tables(&mut self, tables: Vec<String>, now: Now) {
+        self.copies_again = true;
+        self.status.copied_tables = tables;
+        self.set_state(SourceState::Copying, now);
+    }
+
+    /// It is not copied once more: it goes on as before.
+    pub(super) fn on_copy_refused(&mut self) {
+        self.copies_again = false;
     }
 
     /// The session has ended. The next one begins after a pause.
@@ -193,7 +206,6 @@ impl Tracker {
     /// The session has ended, and a person must see to it.
     pub(super) fn on_stop(&mut self, error: String, at_transaction: bool, is_conflict: bool, now: Now) {
         self.status.stops += 1;
-        self.copies_again = false;
         self.status.conflicts += u64::from(is_conflict);
         (self.status.error, self.at_transaction) = (Some(error), at_transaction);
         self.set_state(SourceState::Stopped, now);

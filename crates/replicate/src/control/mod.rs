@@ -45,6 +45,9 @@ pub enum Request {
     CopyAgain {
         /// Its name.
         source: String,
+        /// Only these tables of it; none: all of it.
+        #[serde(default)]
+        tables: Vec<String>,
     },
     /// A source is held for a comparison, for some seconds.
     Hold {

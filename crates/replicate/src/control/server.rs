@@ -69,7 +69,7 @@ fn answer(agent: &Agent, request: &Request) -> (Answer, bool) {
                 false => Answer::Refused { reason: format!("the source {source} is not stopped by a transaction") },
             }
         }
-        Request::CopyAgain { source } => match agent.copy_again(source) {
+        Request::CopyAgain { source, tables } => match agent.copy_again(source, tables) {
             Ok(()) => Answer::Done,
             Err(reason) => Answer::Refused { reason },
         },

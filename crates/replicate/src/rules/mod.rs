@@ -20,6 +20,7 @@ mod words;
 
 pub(crate) use cascades::{CASCADES, Cascade};
 pub use change::{Change, Changes};
+use hortator_mysql::catalog::TableName;
 pub(crate) use names::{CreatedTable, created_schema, created_table, created_table_in};
 pub use pattern::TablePattern;
 pub(crate) use row_events::RowRules;
@@ -96,13 +97,17 @@ pub struct Rules {
     others: Vec<TablePattern>,
     /// What a source column holds.
     source: String,
+    /// Tables of the target that are left out for a while, whatever the list says.
+    passed_over: Vec<TableName>,
+    /// The source keeps names in small letters.
+    folds: bool,
 }
 
 impl Rules {
     /// The rules of the source of this name.
     #[must_use]
     pub fn new(source: &str, list: Vec<Rule>) -> Rules {
-        Rules { list, others: Vec::new(), source: source.to_owned() }
+        Rules { list, source: source.to_owned(), ..Rules::default() }
     }
 
     /// Where the tables go that these rules give other names.
@@ -122,16 +127,54 @@ impl Rules {
     /// were typed.
     pub(crate) fn folding(mut self) -> Rules {
         self.list = self.list.into_iter().map(|rule| Rule { tables: rule.tables.folding(), ..rule }).collect();
+        self.folds = true;
         self
+    }
+
+    /// The same, but nothing reaches these tables of the target: they are copied by themselves.
+    pub(crate) fn passing_over(mut self, tables: Vec<TableName>) -> Rules {
+        self.passed_over = tables;
+        self
+    }
+
+    /// Whether a table of the source is left out because its table of the target is copied by itself.
+    pub(crate) fn passes_over(&self, schema: &[u8], table: &[u8]) -> bool {
+        !self.passed_over.is_empty()
+            && match self.by_list(schema, table) {
+                Decision::LeaveOut => false,
+                Decision::AsIs => self.is_passed_over(schema, table),
+                Decision::Apply(rule) => {
+                    let (schema, table) = rule.name_on_target(schema, table);
+                    self.is_passed_over(&schema, &table)
+                }
+            }
+    }
+
+    /// The tables of the target that are left out for a while, for a message.
+    fn shown_passed_over(&self) -> Option<String> {
+        let shown = |name: &TableName| words::shown(&(name.schema.clone(), name.table.clone()));
+        let names: Vec<String> = self.passed_over.iter().map(shown).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    fn is_passed_over(&self, schema: &[u8], table: &[u8]) -> bool {
+        self.passed_over.iter().any(|name| match self.folds {
+            true => name.schema.eq_ignore_ascii_case(schema) && name.table.eq_ignore_ascii_case(table),
+            false => name.schema == schema && name.table == table,
+        })
     }
 
     /// Whether nothing is to be looked at: there is no rule, and other sources' tables go nowhere else.
     pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.others.is_empty()
+        self.list.is_empty() && self.others.is_empty() && self.passed_over.is_empty()
     }
 
     /// What becomes of a table of the source.
     pub(crate) fn decide(&self, schema: &[u8], table: &[u8]) -> Decision<'_> {
+        if self.passes_over(schema, table) { Decision::LeaveOut } else { self.by_list(schema, table) }
+    }
+
+    fn by_list(&self, schema: &[u8], table: &[u8]) -> Decision<'_> {
         decision(self.list.iter().find(|rule| rule.tables.matches(schema, table)))
     }
 

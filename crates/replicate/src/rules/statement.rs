@@ -46,6 +46,16 @@ pub(crate) fn rewrite(rules: &Rules, schema: &[u8], text: &[u8], dialect: &Diale
     if rules.is_empty() {
         return Rewritten::AsIs;
     }
+    match (rewrite_by_rules(rules, schema, text, dialect), rules.shown_passed_over()) {
+        (Rewritten::Refused(reason), Some(tables)) => Rewritten::Refused(format!(
+            "{reason}. Nothing is applied to {tables} before that is copied by itself: if the statement names it, `skip` the \
+             statement, do by hand what it does to other tables, and copy the tables again that it moves or makes"
+        )),
+        (becomes, _) => becomes,
+    }
+}
+
+fn rewrite_by_rules(rules: &Rules, schema: &[u8], text: &[u8], dialect: &Dialect) -> Rewritten {
     let mut words = tokens(text, dialect).take(4);
     let is = |token: Option<&Token<'_>>, word: &[u8]| token.is_some_and(|token| token.is_word(word));
     let verb = words.next();

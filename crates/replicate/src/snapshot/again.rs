@@ -74,7 +74,7 @@ impl Copy<'_> {
     }
 
     /// What the target has of the source.
-    fn belongings(
+    pub(super) fn belongings(
         &self,
         claims: &mut Claims,
         definitions: &[Definition],
@@ -147,7 +147,7 @@ impl Copy<'_> {
 }
 
 /// Refuses where a table that is to be dropped is one that another source writes to as well.
-fn check_others(belongings: &[Belonging], others: &[OtherSource<'_>]) -> Result<(), Error> {
+pub(super) fn check_others(belongings: &[Belonging], others: &[OtherSource<'_>]) -> Result<(), Error> {
     let is_table = |belonging: &&Belonging| belonging.object.kind == Kind::Table;
     // Servers fold names by their platform; here all do.
     let name = |belonging: &Belonging| belonging.object.shown().to_lowercase();

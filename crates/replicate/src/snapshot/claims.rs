@@ -12,6 +12,7 @@
 
 use std::collections::HashSet;
 
+use hortator_mysql::catalog::TableName;
 use hortator_mysql::{ConnectOptions, Connection, Error as ServerError, quote_identifier, quote_string};
 
 use super::Error;
@@ -20,7 +21,7 @@ use super::definitions::SESSION;
 use super::objects::{Kind, Object};
 use super::staged;
 use super::taken_back::OwnRows;
-use crate::apply::literal;
+use crate::apply::{PositionTable, literal};
 use crate::query::{first_value, texts};
 
 /// The record's table, in the schema of positions.
@@ -66,6 +67,37 @@ impl Record {
         let source = literal(source.as_bytes());
         Record { table, condition: [b" WHERE source = ".as_slice(), &source].concat(), source }
     }
+}
+
+/// The kind on record of a table that is to be copied by itself. It stays until the copy is whole.
+const LISTED: &str = "LISTED";
+
+/// The tables that are to be copied by themselves, in the order of their names.
+///
+/// # Errors
+/// As for any statement.
+pub(super) fn listed_tables(
+    connection: &mut Connection,
+    schema: &str,
+    source: &str,
+) -> Result<Vec<TableName>, ServerError> {
+    let record = Record::of(schema, source);
+    let query = [
+        b"SELECT in_schema, name FROM ".as_slice(),
+        &record.table,
+        &record.condition,
+        format!(" AND kind = '{LISTED}' ORDER BY 1, 2").as_bytes(),
+    ]
+    .concat();
+    let rows = match connection.fetch(&query) {
+        Err(ServerError::Server(error)) if NO_RECORD.contains(&error.code) => return Ok(Vec::new()),
+        rows => rows?,
+    };
+    let name = |row: Vec<Option<Vec<u8>>>| {
+        let mut values = row.into_iter().map(Option::unwrap_or_default);
+        Some(TableName { schema: values.next()?, table: values.next()? })
+    };
+    Ok(rows.into_iter().filter_map(name).collect())
 }
 
 /// Whether an unfinished copy of the source is on record.
@@ -301,6 +333,32 @@ impl Claims {
         self.write_record(b"COMMIT")
     }
 
+    /// Lists tables that are to be copied by themselves, and puts what the target has of them on record as if it had been made:
+    /// all of it or nothing. The position stays as it is, and nobody moves it meanwhile.
+    pub(super) fn list(
+        &mut self,
+        belongings: &[Belonging],
+        tables: &[TableName],
+        positions: &PositionTable,
+    ) -> Result<(), Error> {
+        self.write_record(b"START TRANSACTION")?;
+        let position = positions.read(&mut self.connection).map_err(Error::target("reading the position"))?;
+        if position.is_none() {
+            self.write_record(b"ROLLBACK")?;
+            return Err(Error::Refused(
+                "the target has no position of this source yet: tables can be copied by themselves when its first copy is whole"
+                    .to_owned(),
+            ));
+        }
+        for Belonging { object, source_column } in belongings {
+            self.write(object, "created", source_column)?;
+        }
+        for TableName { schema, table } in tables {
+            self.write_row(LISTED, (schema, table), "intended", "")?;
+        }
+        self.write_record(b"COMMIT")
+    }
+
     /// Drops what was made a moment ago.
     pub(super) fn unmake(&mut self, object: &Object) -> Result<(), Error> {
         self.drop_one(object, true)?;
@@ -322,17 +380,27 @@ impl Claims {
     }
 
     fn write(&mut self, object: &Object, state: &str, source_column: &str) -> Result<(), Error> {
+        self.write_row(object.kind.sql(), (&object.schema, &object.name), state, source_column)
+    }
+
+    fn write_row(
+        &mut self,
+        kind: &str,
+        (schema, name): (&[u8], &[u8]),
+        state: &str,
+        source_column: &str,
+    ) -> Result<(), Error> {
         let statement = [
             b"REPLACE INTO ".as_slice(),
             &self.record.table,
             b" (source, kind, in_schema, name, source_column, state) VALUES (",
             &self.record.source,
             b", '",
-            object.kind.sql().as_bytes(),
+            kind.as_bytes(),
             b"', ",
-            &literal(&object.schema),
+            &literal(schema),
             b", ",
-            &literal(&object.name),
+            &literal(name),
             b", ",
             &literal(source_column.as_bytes()),
             format!(", '{state}')").as_bytes(),

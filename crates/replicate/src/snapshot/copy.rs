@@ -21,6 +21,7 @@ use super::inventory::{self, Definition, Inventory, RowSource};
 use super::objects::Object;
 use super::pipe::{PipeReader, pipe};
 use super::row_reader::{Counters, RowReader, RowsRead};
+use super::scope::Scope;
 use super::staged::StagedTable;
 use super::under_rules::under_rules;
 use super::{CopyStatus, Error, missing_rights, of_mysql};
@@ -28,6 +29,7 @@ use crate::apply::SourcePosition;
 use crate::query::{first_column, first_value};
 use crate::rules::Rules;
 use crate::source::{self, Queue, log_end};
+use crate::transaction::LogPosition;
 
 /// How often a definition may change under the copy before a person must see to it.
 const ATTEMPTS_LIMIT: u32 = 10;
@@ -73,6 +75,10 @@ pub(crate) struct Copied {
     pub(crate) ends: Vec<Vec<u8>>,
 }
 
+/// What brings the rest of the target to a place of the source's log, before the tables are copied that a copy is of: first
+/// to its end as it is then, while no snapshot is open, and then to the snapshot's place.
+pub(crate) type CatchUp<'c> = dyn FnMut(Option<&LogPosition>) -> Result<(), Error> + 'c;
+
 /// A copy.
 pub(crate) struct Copy<'c> {
     pub(crate) source: &'c ConnectOptions,
@@ -83,18 +89,19 @@ pub(crate) struct Copy<'c> {
     pub(crate) name: &'c str,
     pub(crate) server_id: u32,
     pub(crate) rules: &'c Rules,
+    pub(crate) scope: Scope,
     pub(crate) monitor: &'c dyn Monitor,
 }
 
 impl Copy<'_> {
-    /// Copies everything.
+    /// Copies what is in its scope.
     ///
     /// # Errors
     /// See [`Error`]. What is made by then is on record, and is dropped by the next copy.
-    pub(crate) fn run(&self) -> Result<Copied, Error> {
+    pub(crate) fn run(&self, catch_up: &mut CatchUp<'_>) -> Result<Copied, Error> {
         let mut attempt = 1;
         loop {
-            match self.attempt() {
+            match self.attempt(catch_up) {
                 Err(Error::Changed(what)) if attempt < ATTEMPTS_LIMIT => {
                     self.monitor.tell(&format!("a definition changed under the copy, which begins anew: {what}"));
                     attempt += 1;
@@ -110,17 +117,19 @@ impl Copy<'_> {
         }
     }
 
-    fn attempt(&self) -> Result<Copied, Error> {
+    fn attempt(&self, catch_up: &mut CatchUp<'_>) -> Result<Copied, Error> {
         self.monitor.note(CopyStatus::default());
         let mut control = frozen::connect(self.source)?;
         self.check_source(&mut control)?;
         let target = self.open_target()?;
         let mut claims = Claims::open(target, self.schema, self.name)?;
         if claims.drop_unfinished(self.target, &|| self.goes_on())? {
-            self.monitor.tell("has taken away what an earlier copy had put on the target");
+            self.monitor.tell("has taken away what is to be copied, or what an earlier copy had put on the target");
         }
-        let frozen = Frozen::open(self.source, self.schema, self.rules, &|text| self.monitor.tell(text))?;
+        catch_up(None)?;
+        let frozen = Frozen::open(self.source, self.schema, self.rules, &self.scope, &|text| self.monitor.tell(text))?;
         let position = frozen.position.clone();
+        catch_up(Some(&position.position))?;
         let stream = self.open_log(&position)?;
         let (queue, watch) = (Queue::new(WATCH_QUEUE_BYTES), DdlWatch::default());
         let ends = thread::scope(|scope| {
@@ -135,7 +144,7 @@ impl Copy<'_> {
 
     pub(super) fn check_source(&self, control: &mut Connection) -> Result<(), Error> {
         let grants = first_column(control, b"SHOW GRANTS").map_err(Error::source("asking for rights"))?;
-        let locked = frozen::locked_tables(control, self.schema, self.rules)?;
+        let locked = frozen::locked_tables(control, self.schema, self.rules, &self.scope)?;
         let missing = missing_rights(&grants, !locked.is_empty());
         if missing.is_empty() {
             return Ok(());
@@ -184,7 +193,11 @@ impl Copy<'_> {
         frozen: Frozen,
         watch: &DdlWatch,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let (Inventory { definitions, tables, left_out }, notices) = self.inventory(&mut control)?;
+        let (Inventory { mut definitions, tables, left_out }, notices) = self.inventory(&mut control)?;
+        if !self.scope.is_all() {
+            self.leave_schemas(&mut claims, &mut definitions)?;
+            self.check_children(&mut control, &mut claims)?;
+        }
         notices.iter().for_each(|notice| self.monitor.tell(notice));
         let is_locked = |object: &Object| frozen.locked.contains(&object.quoted());
         let unlocked = tables.iter().find(|table| table.rows == RowSource::Locked && !is_locked(&table.object));
@@ -229,7 +242,7 @@ impl Copy<'_> {
 
     /// What the source has, as it is to be on the target; and what a person must know of that.
     pub(super) fn inventory(&self, control: &mut Connection) -> Result<(Inventory, Vec<String>), Error> {
-        let found = inventory::read(control, self.schema, self.rules)?;
+        let found = inventory::read(control, self.schema, self.rules, &self.scope)?;
         let version = control.version().comment_number();
         let (found, notices) = match control.version().is_mariadb() {
             true => (found, Vec::new()),

@@ -39,10 +39,6 @@ struct State {
     failed: Option<Error>,
 }
 
-fn is_behind(one: &LogPosition, other: &LogPosition) -> bool {
-    (&one.file, one.position) > (&other.file, other.position)
-}
-
 impl DdlWatch {
     /// Reads what comes until the queue is closed or something is found.
     pub(super) fn follow(&self, queue: &Queue) {
@@ -80,7 +76,7 @@ impl DdlWatch {
 
     fn reach(&self, at: &LogPosition) -> Result<(), Error> {
         let mut state = self.lock();
-        if is_behind(at, &state.reached) {
+        if at.is_behind(&state.reached) {
             state.reached = at.clone();
             self.changed.notify_all();
         }
@@ -90,9 +86,9 @@ impl DdlWatch {
     /// Whether a statement changes what is not read yet.
     fn check(&self, text: &[u8], at: &LogPosition) -> Result<(), Error> {
         let state = self.lock();
-        let is_early = state.window_end.as_ref().is_none_or(|end| !is_behind(at, end));
+        let is_early = state.window_end.as_ref().is_none_or(|end| !at.is_behind(end));
         let is_unread = |(table, end): (&Object, &Option<LogPosition>)| {
-            end.as_ref().is_none_or(|end| !is_behind(at, end)) && names(text, &table.name)
+            end.as_ref().is_none_or(|end| !at.is_behind(end)) && names(text, &table.name)
         };
         if !is_harmless(text) && (is_early || state.tables.iter().any(is_unread)) {
             let shown = String::from_utf8_lossy(&text[..text.len().min(SHOWN_BYTES)]).into_owned();
@@ -124,11 +120,11 @@ impl DdlWatch {
     /// Waits until the log is seen up to `end`.
     pub(super) fn wait_for(&self, end: &LogPosition, goes_on: &dyn Fn() -> Result<(), Error>) -> Result<(), Error> {
         let mut state = self.lock();
-        while state.failed.is_none() && is_behind(end, &state.reached) {
+        while state.failed.is_none() && end.is_behind(&state.reached) {
             drop(state);
             goes_on()?;
             state = self.lock();
-            if state.failed.is_none() && is_behind(end, &state.reached) {
+            if state.failed.is_none() && end.is_behind(&state.reached) {
                 let waited = self.changed.wait_timeout(state, FOLLOW_INTERVAL);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
             }

@@ -4,7 +4,7 @@
 use hortator_mysql::{ConnectOptions, Connection};
 
 use super::inventory::{LOCKED_QUERY_TAIL, quoted_table};
-use super::{Error, SYSTEM_SCHEMAS, mysql_moment};
+use super::{Error, SYSTEM_SCHEMAS, Scope, mysql_moment};
 use crate::apply::SourcePosition;
 use crate::query::texts;
 use crate::rules::Rules;
@@ -62,10 +62,12 @@ pub(super) fn locked_tables(
     connection: &mut Connection,
     positions: &str,
     rules: &Rules,
+    scope: &Scope,
 ) -> Result<Vec<[String; 2]>, Error> {
     let mut listed = non_transactional_tables(connection).map_err(Error::source("listing the source's tables"))?;
     listed.retain(|[schema, table]| {
-        schema != positions && rules.name_on_target(schema.as_bytes(), table.as_bytes()).is_some()
+        let on_target = rules.name_on_target(schema.as_bytes(), table.as_bytes());
+        schema != positions && on_target.is_some_and(|(schema, table)| scope.has(&schema, &table))
     });
     Ok(listed)
 }
@@ -76,10 +78,11 @@ impl Frozen {
         source: &ConnectOptions,
         positions: &str,
         rules: &Rules,
+        scope: &Scope,
         tell: &dyn Fn(&str),
     ) -> Result<Frozen, Error> {
         let mut connection = connect(source)?;
-        let listed = locked_tables(&mut connection, positions, rules)?;
+        let listed = locked_tables(&mut connection, positions, rules, scope)?;
         let copied = listed.iter();
         let locked: Vec<Vec<u8>> =
             copied.map(|[schema, table]| quoted_table(schema.as_bytes(), table.as_bytes())).collect();

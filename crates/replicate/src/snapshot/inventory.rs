@@ -7,6 +7,7 @@ use hortator_mysql::{Connection, quote_identifier, quote_string};
 use super::destination::Destination;
 use super::objects::{Kind, Object};
 use super::row_text::CopiedColumn;
+use super::scope::Scope;
 use super::{Error, SYSTEM_SCHEMAS};
 use crate::rules::{CreatedTable, Rules, Sharing};
 
@@ -89,14 +90,21 @@ pub(super) const LOCKED_QUERY_TAIL: &str =
     "TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND ENGINE NOT IN ('InnoDB', 'MRG_MyISAM')";
 
 /// What the source has that `schema` does not hold, which is that of positions. The connection is used for nothing else.
-pub(super) fn read(connection: &mut Connection, positions: &str, rules: &Rules) -> Result<Inventory, Error> {
-    let mut reader = Reader { connection, positions: quote_string(positions), rules };
+pub(super) fn read(
+    connection: &mut Connection,
+    positions: &str,
+    rules: &Rules,
+    scope: &Scope,
+) -> Result<Inventory, Error> {
+    let mut reader = Reader { connection, positions: quote_string(positions), rules, scope };
     reader.prepare()?;
     let mut found = Inventory::default();
     reader.schemas(&mut found)?;
     reader.tables(&mut found)?;
-    reader.routines(&mut found)?;
-    reader.events(&mut found)?;
+    if scope.is_all() {
+        reader.routines(&mut found)?;
+        reader.events(&mut found)?;
+    }
     reader.triggers(&mut found)?;
     found.definitions.sort_by_key(|definition| definition.object.kind);
     Ok(found)
@@ -111,6 +119,7 @@ struct Reader<'c> {
     /// The schema of positions, as a literal.
     positions: Vec<u8>,
     rules: &'c Rules,
+    scope: &'c Scope,
 }
 
 impl Reader<'_> {
@@ -187,6 +196,11 @@ impl Reader<'_> {
         let query = "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE {schemas} ORDER BY 1";
         for row in self.list("SCHEMA_NAME", query)? {
             let [schema] = take(row);
+            if !self.scope.is_all()
+                && !self.rules.schema_on_target(&schema).is_some_and(|schema| self.scope.has_schema(&schema))
+            {
+                continue;
+            }
             let object = Object { kind: Kind::Schema, schema, name: Vec::new() };
             found.definitions.push(self.definition(object, "Create Database")?);
         }
@@ -257,9 +271,9 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// The rules leave a table out, and what is on it.
+    /// A table is left out, and what is on it.
     fn leaves_out(&self, schema: &[u8], table: &[u8]) -> bool {
-        self.rules.name_on_target(schema, table).is_none()
+        !self.rules.name_on_target(schema, table).is_some_and(|(schema, table)| self.scope.has(&schema, &table))
     }
 
     fn view(&mut self, object: Object) -> Result<Definition, Error> {

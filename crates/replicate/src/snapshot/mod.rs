@@ -28,9 +28,10 @@
 //! (error 1412), and not others: RENAME TABLE, EXCHANGE and DROP PARTITION, instant ALTER TABLE. The log has them all.
 //!
 //! A copy that does not come to its end leaves its record. The next one drops what is on it, and begins anew. That is how a
-//! source is copied again, too (`again`).
+//! source is copied again, too (`again`), and some of its tables by themselves (`again_tables`).
 
 mod again;
+mod again_tables;
 mod claims;
 mod copy;
 mod ddl_watch;
@@ -48,6 +49,7 @@ mod pipe;
 mod rights;
 mod row_reader;
 mod row_text;
+mod scope;
 mod staged;
 mod taken_back;
 mod under_rules;
@@ -56,13 +58,15 @@ mod under_rules;
 mod tests;
 
 pub(crate) use again::OtherSource;
+pub(crate) use again_tables::{shown, tables_to_copy};
 pub(crate) use claims::{RECORD_TABLE, has_record};
-pub(crate) use copy::{Copied, Copy, Monitor, Wanted};
+pub(crate) use copy::{CatchUp, Copied, Copy, Monitor, Wanted};
 pub(crate) use destination::STAGING;
 pub use error::Error;
 pub(crate) use frozen::{non_transactional_tables, snapshot_position};
 pub(crate) use mysql_moment::{begin, with_lock, without_lock};
 pub(crate) use rights::missing_rights;
+pub(crate) use scope::Scope;
 pub(crate) use staged::{STAGED_TABLE, move_staged};
 
 /// Schemas of the server itself.

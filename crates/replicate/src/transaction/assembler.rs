@@ -169,7 +169,7 @@ impl Assembler {
         let can_roll_back = can_roll_back(open.gtid, &open.events);
         let events = std::mem::take(&mut open.events);
         let server_id = events.last().map_or(0, |event| event.header.server_id);
-        Some(Part { events, can_roll_back, server_id })
+        Some(Part { events, can_roll_back, server_id, position: self.position.clone() })
     }
 
     /// The source's log is behind this event now.
@@ -183,7 +183,12 @@ impl Assembler {
             // What the server makes for a replica is in no file. A format description that it sends for events further
             // behind has no position.
             Content::Format(_) if header.end_position == 0 => {}
-            _ if header.is_artificial() || header.kind.is_heartbeat() => {}
+            // Where the log ends, between two transactions. Of a start by GTID, nothing else says how far the log is behind.
+            _ if header.kind.is_heartbeat() => {
+                let at = (*position & !u64::from(u32::MAX)) | u64::from(header.end_position);
+                *position = at.max(*position);
+            }
+            _ if header.is_artificial() => {}
             _ if header.end_position == 0 => *position += u64::from(header.length_bytes),
             _ => *position = widen(*position, header.end_position),
         }

@@ -27,6 +27,14 @@ pub struct LogPosition {
     pub position: u64,
 }
 
+impl LogPosition {
+    /// Whether it stands behind another one of the same log. Numbers of files have six digits, and then more.
+    #[must_use]
+    pub fn is_behind(&self, other: &LogPosition) -> bool {
+        (self.file.len(), &self.file, self.position) > (other.file.len(), &other.file, other.position)
+    }
+}
+
 /// What is applied together or not at all.
 #[derive(Clone, Debug)]
 pub struct Transaction {
@@ -125,6 +133,8 @@ pub struct Part {
     pub can_roll_back: bool,
     /// The server on which it was first made.
     pub server_id: u32,
+    /// Behind them, in the middle of the transaction.
+    pub position: LogPosition,
 }
 
 /// How a transaction ends.

@@ -25,6 +25,30 @@ impl Applier {
         Ok(())
     }
 
+    /// Ends the copy of some tables, by these statements, where the position on record is the one up to which the others are
+    /// applied.
+    ///
+    /// # Errors
+    /// What the target refuses, and that something else has moved the position. It may be done where the connection is lost.
+    pub fn end_copy_of_tables(&mut self, ends: &[Vec<u8>]) -> Result<(), Error> {
+        let place = "the end of the copy";
+        self.record()?;
+        self.execute(b"START TRANSACTION", place)?;
+        let found = self.table.read(&mut self.connection).map_err(|error| self.failed(error, place))?;
+        let is_same = |found: &SourcePosition| {
+            let at = self.on_record.as_ref();
+            at.is_some_and(|at| (&at.position, &at.gtid) == (&found.position, &found.gtid))
+        };
+        if !found.as_ref().is_some_and(is_same) {
+            self.execute(b"ROLLBACK", place)?;
+            return Err(Error::Moved { name: self.source.clone() });
+        }
+        for statement in ends {
+            self.execute(statement, place)?;
+        }
+        self.execute(b"COMMIT", place)
+    }
+
     /// Records where the source starts.
     ///
     /// # Errors
