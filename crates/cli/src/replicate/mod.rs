@@ -148,9 +148,7 @@ pub fn run(args: ReplicateArgs) -> anyhow::Result<ExitCode> {
         Action::Pause(one) => order(&one.file.path, &Request::Pause { source: one.source }),
         Action::Resume(one) => order(&one.file.path, &Request::Resume { source: one.source }),
         Action::Skip(one) => order(&one.file.path, &Request::Skip { source: one.source }),
-        Action::CopyAgain { one, tables } => {
-            order(&one.file.path, &Request::CopyAgain { source: one.source, tables })
-        }
+        Action::CopyAgain { one, tables } => order(&one.file.path, &Request::CopyAgain { source: one.source, tables }),
         Action::Wait { file, timeout, .. } => wait(&file.path, timeout.map(Duration::from_secs)),
         Action::Stop(file) => stop(&file.path),
     }

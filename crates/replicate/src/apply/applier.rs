@@ -275,6 +275,10 @@ impl Applier {
             self.flush()?;
             return Err(error);
         }
+        if transaction.events.is_empty() {
+            // It is left out by now, whatever had begun of it.
+            self.begun = None;
+        }
         if self.begun.is_some() && self.was_applied(&transaction)? {
             return self.skip(&transaction);
         }
@@ -288,11 +292,10 @@ impl Applier {
         if transaction.events.is_empty() && !self.is_within && !self.has_group() {
             return self.advance(&transaction);
         }
-        let is_safe = transaction.events.is_empty()
-            || transaction.can_roll_back()
-                && self
-                    .target_can_roll_back(&transaction.events)
-                    .map_err(|error| error.at(|| describe(&self.position_behind(&transaction), &transaction.text())))?;
+        let can_roll_back = self
+            .target_can_roll_back(&transaction.events)
+            .map_err(|error| error.at(|| describe(&self.position_behind(&transaction), &transaction.text())))?;
+        let is_safe = transaction.events.is_empty() || transaction.can_roll_back() && can_roll_back;
         let is_repeatable = !is_safe && is_of_rows && !self.is_within && self.is_of_sequences(&transaction.events)?;
         if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
@@ -329,8 +332,8 @@ impl Applier {
         let place = format!("the large transaction behind {place}");
         self.prepare(&mut part.events, &place)?;
         if !self.is_within {
-            let is_safe = part.can_roll_back
-                && self.target_can_roll_back(&part.events).map_err(|error| error.at(|| place.clone()))?;
+            let can_roll_back = self.target_can_roll_back(&part.events).map_err(|error| error.at(|| place.clone()))?;
+            let is_safe = part.can_roll_back && can_roll_back;
             if !is_safe {
                 self.record_begun(Begun::of_rows(text_of(&part.events)), &place)?;
             }

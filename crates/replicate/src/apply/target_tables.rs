@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::catalog::{TableKind, TableName, table};
 use hortator_mysql::{Connection, Error, quote_string};
 
+use super::node_engines::stays_on_node;
 use crate::keys::{ForeignColumn, TableKeys, UniqueColumn};
 use crate::query::{first_value, texts};
 
@@ -24,6 +25,8 @@ const HISTORY_COLUMNS: usize = 2;
 pub(super) struct TargetTable {
     /// Nothing stays of rows that it rolls back.
     pub(super) can_roll_back: bool,
+    /// Its engine, if other nodes of a cluster do not get its rows.
+    pub(super) local_engine: Option<String>,
     /// It is a sequence: its one row is its state, and may be written again.
     pub(super) is_sequence: bool,
     /// Columns that a source's table may have at most, if all are to have one here.
@@ -124,10 +127,13 @@ impl TargetTables {
         let found = match table(connection, name)? {
             Some(table) => {
                 let history = if table.versioned { HISTORY_COLUMNS } else { 0 };
+                let can_roll_back = table.kind != TableKind::Base { transactional: false };
+                let local_engine = if can_roll_back { None } else { local_engine(connection, name)? };
                 let is_sequence = table.kind == TableKind::Other && table_type(connection, name)? == "SEQUENCE";
                 Some(TargetTable {
                     is_sequence,
-                    can_roll_back: table.kind != TableKind::Base { transactional: false },
+                    can_roll_back,
+                    local_engine,
                     columns_limit: table.columns.len() + history + hidden_columns(connection, name)?,
                     column_names: table.columns.into_iter().map(|column| column.name).collect(),
                 })
@@ -261,6 +267,13 @@ fn hidden_columns(connection: &mut Connection, name: &TableName) -> Result<usize
     ]
     .concat();
     Ok(first_value(connection, &query)?.parse().unwrap_or_default())
+}
+
+/// The engine of a table whose rows other nodes of a cluster do not get.
+fn local_engine(connection: &mut Connection, name: &TableName) -> Result<Option<String>, Error> {
+    let query = [b"SELECT ENGINE FROM information_schema.TABLES WHERE TRUE".as_slice(), &of_table(name)].concat();
+    let engine = first_value(connection, &query)?;
+    Ok(if stays_on_node(connection, &engine)? { Some(engine) } else { None })
 }
 
 fn of_table(name: &TableName) -> Vec<u8> {

@@ -29,6 +29,8 @@ pub(crate) const RECORD_TABLE: &str = "replicate_copied_objects";
 
 /// Errors of CREATE for a name that is there: schema, table, routine, trigger, event.
 const THERE_ALREADY: [u16; 5] = [1007, 1050, 1304, 1359, 1537];
+/// Of a sequence with a cache, in a cluster.
+const NOT_SUPPORTED: u16 = 1235;
 /// The record was never made.
 const NO_RECORD: [u16; 2] = [1049, 1146];
 /// Names that a message lists.
@@ -311,6 +313,13 @@ impl Claims {
                 // It is not there, or not ours.
                 if index <= create {
                     self.forget(object)?;
+                }
+                if object.kind == Kind::Sequence && refused.code == NOT_SUPPORTED {
+                    return Err(Error::Refused(format!(
+                        "the target, a node of a cluster, does not take the sequence {} as it is ({refused}): ALTER SEQUENCE … \
+                         NOCACHE on the source, or leave it out by a rule",
+                        object.shown()
+                    )));
                 }
                 if index == create && THERE_ALREADY.contains(&refused.code) {
                     return Err(names_taken(&[object.shown()]));

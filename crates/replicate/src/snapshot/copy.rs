@@ -9,7 +9,9 @@ use hortator_load::checkpoint::{CheckpointMode, Start};
 use hortator_load::input::Source as Input;
 use hortator_load::report::{End, Summary};
 use hortator_load::{Checks, InDoubt, Load, Options, Output};
-use hortator_mysql::{BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, RowSink};
+use hortator_mysql::{
+    BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, RowSink, quote_string,
+};
 
 use super::claims::{Claims, end_of_record};
 use super::ddl_watch::DdlWatch;
@@ -17,7 +19,7 @@ use super::definition_maker::{DefinitionMaker, make};
 use super::definitions;
 use super::destination_tables;
 use super::frozen::{self, Frozen};
-use super::inventory::{self, Definition, Inventory, RowSource};
+use super::inventory::{self, Definition, Inventory, RowSource, Table};
 use super::objects::Object;
 use super::pipe::{PipeReader, pipe};
 use super::row_reader::{Counters, RowReader, RowsRead};
@@ -25,7 +27,7 @@ use super::scope::Scope;
 use super::staged::StagedTable;
 use super::under_rules::under_rules;
 use super::{CopyStatus, Error, missing_rights, of_mysql};
-use crate::apply::SourcePosition;
+use crate::apply::{SourcePosition, stays_on_node, stays_on_node_text};
 use crate::query::{first_column, first_value};
 use crate::rules::Rules;
 use crate::source::{self, Queue, log_end};
@@ -194,6 +196,7 @@ impl Copy<'_> {
         watch: &DdlWatch,
     ) -> Result<Vec<Vec<u8>>, Error> {
         let (Inventory { mut definitions, tables, left_out }, notices) = self.inventory(&mut control)?;
+        self.check_engines(&mut control, &mut claims, &tables)?;
         if !self.scope.is_all() {
             self.leave_schemas(&mut claims, &mut definitions)?;
             self.check_children(&mut control, &mut claims)?;
@@ -238,6 +241,25 @@ impl Copy<'_> {
             tables.iter().zip(read.tables).filter_map(|(table, pushed)| StagedTable::of(table, self.name, pushed));
         let staged = staged.map(|table| table.record(self.schema, self.name));
         Ok(staged.chain([end_of_record(self.schema, self.name)]).collect())
+    }
+
+    /// Refuses tables whose rows only one node of a cluster would get.
+    fn check_engines(&self, control: &mut Connection, claims: &mut Claims, tables: &[Table]) -> Result<(), Error> {
+        for table in tables.iter().filter(|table| table.rows == RowSource::Locked) {
+            let query = [
+                b"SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ".as_slice(),
+                &quote_string(&table.object.schema),
+                b" AND TABLE_NAME = ",
+                &quote_string(&table.object.name),
+            ]
+            .concat();
+            let engine = first_value(control, &query).map_err(Error::source("asking for engines"))?;
+            let stays = stays_on_node(&mut claims.connection, &engine);
+            if stays.map_err(Error::target("asking for the engines of the cluster"))? {
+                return Err(Error::Refused(stays_on_node_text(&table.object.shown(), &engine)));
+            }
+        }
+        Ok(())
     }
 
     /// What the source has, as it is to be on the target; and what a person must know of that.

@@ -8,6 +8,7 @@ use hortator_sandbox::Builder;
 
 use super::fan_in::{FanIn, run, texts};
 use super::line_of;
+use super::rules::{says_ok, stops_with};
 
 /// Transactions that are written while nodes are killed.
 const TRANSACTIONS: usize = 600;
@@ -62,6 +63,92 @@ fn nodes_of_the_target_are_killed() {
     }
     let (shown, _) = fan_in.says("status");
     assert!(line_of(&shown, "s1").contains("running"), "{shown}");
+}
+
+/// Three nodes as the target, reached over TCP, and sources that are copied.
+fn copied_into_cluster(sources: usize) -> FanIn {
+    let cluster = Builder::galera(3).start_temporary().unwrap();
+    run(&cluster, &["CREATE USER h@127.0.0.1", "GRANT ALL ON *.* TO h@127.0.0.1"]);
+    let hosts: Vec<String> = (0..3).map(|node| format!("\"127.0.0.1:{}\"", cluster.node(node).port())).collect();
+    let mut fan_in = FanIn::into(sources, cluster);
+    let text = std::fs::read_to_string(fan_in.file()).unwrap().replace("\"now\"", "\"snapshot\"");
+    let of_sources = &text[text.find("[[source]]").unwrap()..];
+    fan_in.write(&format!("[target]\nhost = [{}]\nuser = \"h\"\n{of_sources}", hosts.join(", ")));
+    fan_in
+}
+
+/// The node that is written to is killed in the middle of two copies, and then the next one.
+#[test]
+fn copies_into_a_cluster() {
+    let fan_in = copied_into_cluster(2);
+    for (index, source) in fan_in.sources.iter().enumerate() {
+        let d = format!("d{index}");
+        let statements = [
+            format!("CREATE DATABASE {d}"),
+            format!("CREATE TABLE {d}.parent (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(120)) ENGINE=InnoDB"),
+            format!(
+                "CREATE TABLE {d}.child (id INT PRIMARY KEY, parent INT, FOREIGN KEY (parent) REFERENCES {d}.parent (id)) \
+                 ENGINE=InnoDB"
+            ),
+            format!("CREATE TABLE {d}.no_key (v INT) ENGINE=InnoDB"),
+            format!("CREATE TABLE {d}.m (id INT PRIMARY KEY) ENGINE=MyISAM"),
+            format!("INSERT INTO {d}.m VALUES (1), (2)"),
+            format!("CREATE SEQUENCE {d}.s"),
+            format!("SELECT NEXTVAL({d}.s)"),
+            format!("CREATE VIEW {d}.shown AS SELECT v FROM {d}.parent"),
+            format!("CREATE PROCEDURE {d}.nothing() SELECT 1"),
+            format!("CREATE TRIGGER {d}.counts BEFORE INSERT ON {d}.child FOR EACH ROW SET NEW.parent = NEW.parent"),
+            format!("INSERT INTO {d}.parent SELECT seq, REPEAT('x', 100) FROM {d}.seq_1_to_20000"),
+            format!("INSERT INTO {d}.child SELECT seq, seq FROM {d}.seq_1_to_20000"),
+            format!("INSERT INTO {d}.no_key SELECT seq % 100 FROM {d}.seq_1_to_1000"),
+        ];
+        run(source, &statements.each_ref().map(String::as_str));
+    }
+    let (shown, code) = fan_in.says("check");
+    assert_eq!(code, Some(0), "{shown}");
+    let agent = fan_in.start_only();
+    stops_with(&fan_in, "s1", "d0.m has the engine MyISAM, and the target is a node of a cluster");
+    run(&fan_in.sources[0], &["ALTER TABLE d0.m ENGINE=InnoDB"]);
+    says_ok(&fan_in, "resume s1");
+    stops_with(&fan_in, "s1", "does not take the sequence d0.s as it is");
+    run(&fan_in.sources[0], &["ALTER SEQUENCE d0.s NOCACHE"]);
+    run(&fan_in.sources[1], &["DROP SEQUENCE d1.s", "DROP TABLE d1.m"]);
+    says_ok(&fan_in, "resume s1");
+    fan_in.wait_until("s2 to stop or run", |shown| !line_of(shown, "s2").contains("copying"));
+    if line_of(&fan_in.says("status").0, "s2").contains("stopped") {
+        says_ok(&fan_in, "resume s2");
+    }
+    fan_in.wait_until("rows", |_| texts_of(&fan_in, 1, "SELECT 1 FROM d0.parent LIMIT 1").is_ok_and(|rows| rows == 1));
+    fan_in.target.node(0).kill().unwrap();
+    run(&fan_in.sources[0], &["UPDATE d0.parent SET v = 'changed' WHERE id < 10"]);
+    fan_in.catch_up();
+    // Of a table that is made later, rows stop the source.
+    run(&fan_in.sources[0], &["CREATE TABLE d0.later (id INT) ENGINE=MyISAM", "INSERT INTO d0.later VALUES (1)"]);
+    stops_with(&fan_in, "s1", "d0.later has the engine MyISAM");
+    fan_in.target.node(1).connect().unwrap().execute(b"ALTER TABLE d0.later ENGINE=InnoDB").unwrap();
+    run(&fan_in.sources[0], &["SET SESSION sql_log_bin = 0", "ALTER TABLE d0.later ENGINE=InnoDB"]);
+    says_ok(&fan_in, "resume s1");
+    says_ok(&fan_in, "copy-again s1 --table d0.child");
+    fan_in.catch_up();
+    for (index, source) in fan_in.sources.iter().enumerate() {
+        let schema = format!("d{index}");
+        let of = |connection: &mut hortator_mysql::Connection| state::describe(connection, &schema).unwrap();
+        let expected = of(&mut source.node(0).connect().unwrap());
+        for node in [1, 2] {
+            let mut connection = fan_in.target.node(node).connect().unwrap();
+            connection.execute(b"SET SESSION wsrep_sync_wait = 15").unwrap();
+            let differences = expected.differences(&of(&mut connection));
+            assert!(differences.is_empty(), "{schema} on node {node}: {}", differences.join("\n"));
+        }
+    }
+    says_ok(&fan_in, "stop");
+    let (log, _) = agent.end();
+    assert!(log.matches(" copies ").count() > 2, "a copy began anew: {log}");
+}
+
+/// How many rows a node gives.
+fn texts_of(fan_in: &FanIn, node: usize, query: &str) -> Result<usize, hortator_mysql::Error> {
+    Ok(fan_in.target.node(node).connect().unwrap().fetch(query.as_bytes())?.len())
 }
 
 /// The position on record is what says who applies: not the lock, which nodes of a cluster do not share.

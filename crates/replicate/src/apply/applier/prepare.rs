@@ -8,6 +8,7 @@ use hortator_mysql::catalog::TableName;
 use super::moved_column::moved_column;
 use super::{Applier, describe};
 use crate::apply::error::Error;
+use crate::apply::node_engines::stays_on_node_text;
 use crate::apply::refusal::alters_schema;
 use crate::apply::shared_definitions::SOURCE_COLUMN_BYTES;
 use crate::apply::statement_session::{sql_mode_and_charset, without_foreign_key_checks};
@@ -221,6 +222,14 @@ impl Applier {
                 return Err(Error::Event { place: String::new(), found });
             }
             can &= table.can_roll_back;
+            if let Some(engine) = &table.local_engine {
+                let shown =
+                    format!("{}.{}", String::from_utf8_lossy(&name.schema), String::from_utf8_lossy(&name.table));
+                let found = stays_on_node_text(&shown, engine) + ". Change it on the target, then `resume`";
+                self.flush()?;
+                self.target_tables.forget();
+                return Err(Error::Event { place: String::new(), found });
+            }
             if map.column_types.len() > table.columns_limit {
                 let found = format!(
                     "the source's table has {} columns, and {}.{} on the target has {}: change the target's table, then \
