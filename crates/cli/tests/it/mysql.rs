@@ -8,6 +8,7 @@ mod replicate_faults;
 mod replicate_files;
 mod replicate_logins;
 mod replicate_migration;
+mod replicate_random;
 mod replicate_snapshot;
 
 use std::path::{Path, PathBuf};

@@ -126,7 +126,10 @@ impl Copy<'_> {
         let target = self.open_target()?;
         let mut claims = Claims::open(target, self.schema, self.name)?;
         if claims.drop_unfinished(self.target, &|| self.goes_on())? {
-            self.monitor.tell("has taken away what is to be copied, or what an earlier copy had put on the target");
+            self.monitor.tell(match self.scope.is_all() {
+                true => "has taken away what an earlier copy had put on the target",
+                false => "has taken away what is to be copied by itself",
+            });
         }
         catch_up(None)?;
         let frozen = Frozen::open(self.source, self.schema, self.rules, &self.scope, &|text| self.monitor.tell(text))?;

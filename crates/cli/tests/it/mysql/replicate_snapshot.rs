@@ -375,3 +375,49 @@ fn ddl_and_kills_during_the_copy() {
     assert_eq!(recorded(&fan_in), gtid_executed(source));
     drop(agent);
 }
+
+/// Some tables by themselves, while the log goes on with others; with GTIDs and without.
+#[test]
+#[ignore = "needs a MySQL server: cargo xtask mysql"]
+fn tables_of_a_mysql_source_are_copied_again() {
+    for settings in [&[][..], &[("gtid_mode", "OFF"), ("enforce_gtid_consistency", "OFF")]] {
+        let fan_in = copied(settings);
+        together(
+            &fan_in.sources[0],
+            &[
+                "CREATE DATABASE d",
+                "CREATE TABLE d.t (id INT PRIMARY KEY, j JSON)",
+                "CREATE TABLE d.c (id INT PRIMARY KEY, t INT, FOREIGN KEY (t) REFERENCES d.t (id) ON DELETE CASCADE)",
+                "CREATE TABLE d.other (id INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(20))",
+                "INSERT INTO d.t VALUES (1, '{\"a\": 1}'), (2, '[]'), (3, NULL)",
+                "INSERT INTO d.c VALUES (1, 1), (2, 2)",
+                "INSERT INTO d.other (v) VALUES ('a')",
+            ],
+        );
+        let _agent = fan_in.start();
+        wait_for_copy(&fan_in);
+        fan_in.catch_up();
+        run(&fan_in.target, &["DELETE FROM d.t WHERE id = 3", "INSERT INTO d.other VALUES (100, 'of the target')"]);
+        together(
+            &fan_in.sources[0],
+            &[
+                "SET binlog_transaction_compression = ON",
+                "UPDATE d.t SET j = '{}' WHERE id = 3",
+                "INSERT INTO d.other (v) VALUES ('b')",
+                "DELETE FROM d.t WHERE id = 1",
+                "INSERT INTO d.other (v) SELECT v FROM d.other",
+                "ALTER TABLE d.t ADD COLUMN n INT DEFAULT 7, ALGORITHM = INSTANT",
+                "FLUSH BINARY LOGS",
+            ],
+        );
+        fan_in.wait_until("it to stop", |shown| line_of(shown, "s1").contains("stopped"));
+        assert_eq!(fan_in.says("copy-again s1 --table d.t").1, Some(0));
+        fan_in.wait_until("the child", |shown| shown.contains("add --table d.c to `copy-again`"));
+        assert_eq!(fan_in.says("copy-again s1 --table d.t --table d.c").1, Some(0));
+        run(&fan_in.sources[0], &["INSERT INTO d.other (v) VALUES ('last')", "INSERT INTO d.c VALUES (9, 3)"]);
+        fan_in.catch_up();
+        assert_same(&fan_in, &["d.t", "d.c"]);
+        let others = texts(&fan_in.target, "SELECT GROUP_CONCAT(v ORDER BY id) FROM d.other");
+        assert_eq!(others, [["a,b,a,b,last,of the target"]], "only t and c are copied");
+    }
+}
