@@ -70,6 +70,7 @@ pub(super) fn for_mariadb(
         Kind::QuotedIdentifier(name) => OWN_PLUGINS.contains(&&**name),
         _ => false,
     };
+    allow_any_way(&all, &mut edits);
     match head(&all) {
         Head::Account if all.iter().any(has_own_plugin) => return Err(ACCOUNT),
         Head::Definition { is_table } => {
@@ -283,6 +284,28 @@ fn rename_replica(all: &[Token<'_>], edits: &mut Vec<Edit>) {
     for three in all[..before_body].windows(3) {
         if three[0].is_word(b"DISABLE") && three[1].is_word(b"ON") && three[2].is_word(b"REPLICA") {
             edits.push(Edit::replace(&three[2], "SLAVE"));
+        }
+    }
+}
+
+/// Words behind ALTER, CREATE and DROP of what can say how it is done.
+const CHANGED: [&[u8]; 5] = [b"TABLE", b"INDEX", b"UNIQUE", b"FULLTEXT", b"SPATIAL"];
+/// How it is done, where MariaDB may not be able to: it refuses then, although MySQL has done it.
+const WAYS: [(&[u8], &[&[u8]]); 2] = [(b"ALGORITHM", &[b"INSTANT", b"INPLACE"]), (b"LOCK", &[b"NONE", b"SHARED"])];
+
+/// Lets MariaDB choose how it changes a table, and what it locks meanwhile.
+fn allow_any_way(all: &[Token<'_>], edits: &mut Vec<Edit>) {
+    let is_either = |index: usize, words: &[&[u8]]| {
+        all.get(index).is_some_and(|token| words.iter().any(|word| token.is_word(word)))
+    };
+    if !is_either(0, &[b"ALTER", b"CREATE", b"DROP"]) || !is_either(1, &CHANGED) {
+        return;
+    }
+    for (index, _) in depths(all).into_iter().enumerate().filter(|(_, depth)| *depth == 0) {
+        let Some((_, ways)) = WAYS.iter().find(|(option, _)| all[index].is_word(option)) else { continue };
+        let Some(value) = value_at(all, index + 1) else { continue };
+        if ways.iter().any(|way| value.is_word(way)) {
+            edits.push(Edit::replace(value, "DEFAULT"));
         }
     }
 }

@@ -162,6 +162,11 @@ const STATEMENTS: &[&str] = &[
     "INSERT INTO d.ty (v, dd, ts6, dt) VALUES (@text, @number, NOW(6), '2024-01-01 00:00:00.7')",
     "UPDATE d.ty SET v = CONCAT(v, \"v\") WHERE v = 'of a variable' COLLATE utf8mb4_0900_ai_ci",
     "SET SESSION binlog_format = 'ROW', time_zone = DEFAULT, sql_mode = DEFAULT, timestamp = DEFAULT",
+    // MariaDB cannot do this one at once.
+    "CREATE TABLE d.at_once (id INT PRIMARY KEY, g INT AS (id * 2) VIRTUAL, KEY (g))",
+    "INSERT INTO d.at_once (id) VALUES (1), (2)",
+    "ALTER TABLE d.at_once ADD COLUMN c INT DEFAULT 3 FIRST, ALGORITHM = INSTANT",
+    "CREATE INDEX c ON d.at_once (c) ALGORITHM = INPLACE LOCK = NONE",
     "RENAME TABLE d.nk TO d.nk2",
     "CREATE TABLE d.gone (id INT)",
     "DROP TABLE d.gone",
@@ -170,7 +175,7 @@ const STATEMENTS: &[&str] = &[
 ];
 
 const TABLES: &[&str] =
-    &["d.ty", "d.pa", "d.p", "d.c", "d.n", "d.ct", "d.gi", "d.un", "d.un2", "d.srid", "d.nk2", "d.vw"];
+    &["d.ty", "d.pa", "d.p", "d.c", "d.n", "d.ct", "d.gi", "d.un", "d.un2", "d.srid", "d.nk2", "d.vw", "d.at_once"];
 
 pub fn gtid_executed(server: &Temporary) -> String {
     texts(server, "SELECT @@global.gtid_executed")[0][0].replace('\n', "")

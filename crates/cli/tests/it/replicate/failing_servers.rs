@@ -160,3 +160,58 @@ fn a_source_whose_log_is_damaged() {
     fan_in.catch_up();
     fan_in.assert_equal(&["d"]);
 }
+
+#[test]
+fn a_source_whose_log_is_cut_off() {
+    let fan_in = FanIn::new(2, &[]);
+    let _agent = fan_in.start();
+    run(&fan_in.sources[0], &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v TEXT)"]);
+    fan_in.catch_up();
+    says_ok(&fan_in, "pause s1");
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    run(&fan_in.sources[0], &["INSERT INTO d.t VALUES (1, 'whole')", "INSERT INTO d.t VALUES (2, REPEAT('cut', 99))"]);
+    run(&fan_in.sources[0], &["FLUSH BINARY LOGS", "INSERT INTO d.t VALUES (3, 'behind')"]);
+    let path = fan_in.sources[0].node(0).data_dir().join("bin.000001");
+    let whole = fs::read(&path).unwrap();
+    // In the row event.
+    let end = whole.windows(6).rposition(|bytes| bytes == b"cutcut").unwrap();
+    OpenOptions::new().write(true).open(&path).unwrap().set_len(end as u64).unwrap();
+    says_ok(&fan_in, "resume s1");
+    stops_with(&fan_in, "s1", "truncated in the middle of event");
+    let rows = || texts(&fan_in.target, "SELECT id FROM d.t ORDER BY id").concat();
+    assert_eq!(rows(), ["1"]);
+    run(&fan_in.sources[1], &["CREATE DATABASE of_the_other"]);
+    let query = "SHOW DATABASES LIKE 'of_the_other'";
+    fan_in.wait_until("the other source", |_| texts(&fan_in.target, query).len() == 1);
+    fs::write(&path, whole).unwrap();
+    says_ok(&fan_in, "resume s1");
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d"]);
+}
+
+/// The target's account loses a right that only one of the sources needs.
+#[test]
+fn a_right_that_is_lost() {
+    let mut fan_in = FanIn::new(2, &[]);
+    run(&fan_in.target, &["CREATE USER agent@localhost", RIGHTS]);
+    let text = fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replacen("user = \"root\"", "user = \"agent\"", 1));
+    let _agent = fan_in.start();
+    for (source, schema) in fan_in.sources.iter().zip(["d1", "d2"]) {
+        run(source, &[&format!("CREATE DATABASE {schema}"), &format!("CREATE TABLE {schema}.t (id INT PRIMARY KEY)")]);
+    }
+    fan_in.catch_up();
+    run(&fan_in.target, &["REVOKE DROP ON *.* FROM agent@localhost", "KILL USER agent@localhost"]);
+    run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1)", "DROP TABLE d1.t", "CREATE TABLE d1.u (id INT)"]);
+    run(&fan_in.sources[1], &["INSERT INTO d2.t VALUES (1)"]);
+    stops_with(&fan_in, "s1", "DROP command denied to user");
+    fan_in.wait_until("the other source", |shown| {
+        assert!(!line_of(shown, "s2").contains("stopped"), "{shown}");
+        texts(&fan_in.target, "SELECT id FROM d2.t").len() == 1
+    });
+    assert_eq!(texts(&fan_in.target, "SHOW TABLES FROM d1").concat(), ["t"]);
+    run(&fan_in.target, &["GRANT DROP ON *.* TO agent@localhost", "KILL USER agent@localhost"]);
+    says_ok(&fan_in, "resume s1");
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1", "d2"]);
+}
