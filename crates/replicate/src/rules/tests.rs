@@ -372,3 +372,40 @@ fn texts_that_change_no_row() {
         ],
     );
 }
+
+/// Tables that are copied by themselves, by their names on the target.
+#[test]
+fn tables_that_are_passed_over_for_a_while() {
+    let name = |schema: &str, table: &str| TableName { schema: schema.into(), table: table.into() };
+    let says = "~Nothing is applied to shop.t before that is copied by itself";
+    let rules = Rules::new("s", Vec::new()).passing_over(vec![name("shop", "t")]);
+    assert_eq!(rules.name_on_target(b"shop", b"t"), None);
+    assert_eq!(rules.name_on_target(b"shop", b"T"), Some((b"shop".to_vec(), b"T".to_vec())));
+    check(
+        &rules,
+        &[
+            ("ALTER TABLE t ADD c INT", "left out"),
+            ("DROP TABLE u, t", "shop: DROP TABLE `shop`.`u`"),
+            ("DROP TABLE t", "left out"),
+            ("TRUNCATE shop.t", "left out"),
+            ("CREATE TABLE u (id INT)", "as is"),
+            ("RENAME TABLE t TO u", says),
+            ("RENAME TABLE u TO t", says),
+            ("CREATE TABLE u LIKE t", says),
+            ("CREATE VIEW v AS SELECT * FROM t", says),
+            ("CREATE TABLE u (t INT, FOREIGN KEY (t) REFERENCES t (id))", says),
+            ("DROP DATABASE shop", "as is"),
+        ],
+    );
+    let rules = Rules::new("s", vec![rule("shop.*", "shop1.*")]).passing_over(vec![name("shop1", "t")]);
+    check(
+        &rules,
+        &[
+            ("ALTER TABLE t ADD c INT", "left out"),
+            ("ALTER TABLE u ADD c INT", "shop1: ALTER TABLE `shop1`.`u` ADD c INT"),
+            ("ALTER TABLE shop1.t ADD c INT", "left out"),
+        ],
+    );
+    let folding = Rules::new("s", Vec::new()).folding().passing_over(vec![name("shop", "t")]);
+    check(&folding, &[("ALTER TABLE T ADD c INT", "left out")]);
+}

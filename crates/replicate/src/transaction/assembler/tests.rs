@@ -97,3 +97,31 @@ fn positions_beyond_four_gigabytes() {
     let gtid = Gtid { domain: 0, server_id: 1, seqno: 7 };
     assert_eq!(("0-1-7".parse(), "0-1".parse::<Gtid>().is_err()), (Ok(gtid), true));
 }
+
+/// With a start by GTID, the log's end is known by a heartbeat alone.
+#[test]
+fn a_heartbeat_tells_how_far_the_log_is_read() {
+    let mut assembler = Assembler::new(LogPosition { file: b"f".to_vec(), position: 4 });
+    let mut at = |word: &str, end_position: u32| {
+        assembler.take(event(word, end_position)).unwrap();
+        assembler.position().position
+    };
+    assert_eq!(at("heartbeat", 500), 500);
+    assert_eq!(at("heartbeat", 0), 500, "one without a position");
+    assert_eq!(at("alone", 540), 540);
+    assert_eq!(at("TRUNCATE_t", 600), 600);
+}
+
+#[test]
+fn places_of_a_log() {
+    let at = |file: &str, position| LogPosition { file: file.into(), position };
+    for (one, other, expected) in [
+        (at("bin.000001", 5), at("bin.000001", 4), true),
+        (at("bin.000001", 4), at("bin.000001", 4), false),
+        (at("bin.000002", 4), at("bin.000001", 900), true),
+        (at("bin.1000000", 4), at("bin.999999", 900), true),
+        (at("bin.999999", 900), at("bin.1000000", 4), false),
+    ] {
+        assert_eq!(one.is_behind(&other), expected, "{one:?}, {other:?}");
+    }
+}
