@@ -94,10 +94,12 @@ pub(crate) const OTHER_CPU: &str = "other_cpu_s";
 pub(crate) const LAG: &str = "apply_lag_s";
 /// Below it are half of the statements, 95 % and 99 %.
 pub(crate) const LATENCIES: [(&str, f64); 3] = [("p50_ms", 0.5), ("p95_ms", 0.95), ("p99_ms", 0.99)];
+/// The longest statement.
+pub(crate) const LONGEST: (&str, f64) = ("max_ms", 1.0);
 
 /// The figures of inserts, by name.
 pub(crate) fn figures(generated: &Generated) -> Figures {
-    let Generated { rows, errors, usage, apply_lag, latencies_us } = generated;
+    let Generated { rows, errors, usage, apply_lag, latencies } = generated;
     let seconds = usage.wall.as_secs_f64();
     let mut figures = vec![
         (RATE.to_owned(), rows / seconds),
@@ -110,8 +112,8 @@ pub(crate) fn figures(generated: &Generated) -> Figures {
         (LAG.to_owned(), apply_lag.as_secs_f64()),
     ];
     figures.extend(errors.iter().map(|(number, count)| (error_figure(*number), *count as f64)));
-    for (name, share) in LATENCIES {
-        figures.push((name.to_owned(), quantile_ms(latencies_us, share)));
+    for (name, share) in LATENCIES.into_iter().chain([LONGEST]) {
+        figures.push((name.to_owned(), latencies.quantile_ms(share)));
     }
     figures.into_iter().collect()
 }
@@ -119,11 +121,6 @@ pub(crate) fn figures(generated: &Generated) -> Figures {
 /// The figure that counts an error.
 pub(crate) fn error_figure(number: u16) -> String {
     format!("errors_{number}")
-}
-
-fn quantile_ms(sorted_us: &[u32], share: f64) -> f64 {
-    let index = (sorted_us.len() as f64 * share) as usize;
-    sorted_us.get(index.min(sorted_us.len().saturating_sub(1))).map_or(0.0, |latency| f64::from(*latency) / 1e3)
 }
 
 /// What is inserted, and how.

@@ -19,6 +19,7 @@ pub mod fan_in;
 mod foreign_key_validation;
 pub mod foreign_keys;
 pub mod galera;
+mod latencies;
 mod load_generator;
 pub mod measure;
 mod nodes;

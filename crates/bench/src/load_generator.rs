@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
+use crate::latencies::Latencies;
 use crate::nodes::Nodes;
 use crate::resource_usage::{Clocks, ResourceUsage};
 use crate::{Error, convergence};
@@ -55,8 +56,8 @@ pub(crate) struct Generated {
     pub(crate) usage: ResourceUsage,
     /// The time from the end of the last statement until all nodes had applied everything.
     pub(crate) apply_lag: Duration,
-    /// Microseconds of each confirmed statement, with its repetitions; sorted.
-    pub(crate) latencies_us: Vec<u32>,
+    /// Of each confirmed statement, with its repetitions after an error.
+    pub(crate) latencies: Latencies,
 }
 
 impl Task<'_> {
@@ -76,7 +77,7 @@ impl Task<'_> {
         let connections = (0..self.threads.count).map(connect).collect::<Result<Vec<_>, _>>()?;
         let work = Work::begin();
 
-        let (confirmed, errors, usage, latencies_us) = thread::scope(|scope| {
+        let (sent, usage) = thread::scope(|scope| {
             let spawn = |(thread, connection)| {
                 let (builder, work) = (thread::Builder::new().stack_size(STACK_BYTES), &work);
                 let statements = statements(thread);
@@ -90,10 +91,7 @@ impl Task<'_> {
             let ends = workers.into_iter().map(|worker| worker.join().expect("a sending thread does not panic"));
             // The reason why a thread ended is more useful than the interruption of the wait.
             let ends = ends.collect::<Result<Vec<Sent>, _>>().map_err(Error::server("sending a statement"))?;
-            let confirmed: f64 = ends.iter().map(|sent| sent.confirmed).sum();
-            let mut latencies_us: Vec<u32> = ends.into_iter().flat_map(|sent| sent.latencies_us).collect();
-            latencies_us.sort_unstable();
-            outcome.map(|(errors, usage)| (confirmed, errors, usage, latencies_us))
+            outcome.map(|usage| (ends.into_iter().fold(Sent::default(), Sent::and), usage))
         })?;
         let end = Instant::now();
         nodes.wait_until_applied()?;
@@ -102,7 +100,8 @@ impl Task<'_> {
         convergence::check(nodes, &self.work, confirmed_in_all, |connection| {
             convergence::number(connection, self.count)
         })?;
-        Ok(Generated { rows: confirmed * self.rows as f64, errors, usage, apply_lag, latencies_us })
+        let Sent { confirmed, errors, latencies } = sent;
+        Ok(Generated { rows: confirmed * self.rows as f64, errors, usage, apply_lag, latencies })
     }
 }
 
@@ -110,8 +109,6 @@ impl Task<'_> {
 struct Work {
     /// Statements, also of the warm-up.
     confirmed: AtomicU64,
-    deadlocks: AtomicU64,
-    lock_waits: AtomicU64,
     began: Instant,
     /// The measured time, in nanoseconds since the beginning; [`NOT_YET`] before.
     from_ns: AtomicU64,
@@ -123,18 +120,20 @@ struct Work {
 const NOT_YET: u64 = u64::MAX;
 
 /// What a thread sent in the measured time.
-#[derive(Default)]
 struct Sent {
     confirmed: f64,
-    latencies_us: Vec<u32>,
+    /// By number.
+    errors: BTreeMap<u16, u64>,
+    latencies: Latencies,
 }
+
+/// After these errors the statement is sent again. Any other error is the end of the run.
+const RETRIED: [u16; 2] = [DEADLOCK, LOCK_WAIT_TIMEOUT];
 
 impl Work {
     fn begin() -> Self {
         Self {
             confirmed: AtomicU64::new(0),
-            deadlocks: AtomicU64::new(0),
-            lock_waits: AtomicU64::new(0),
             began: Instant::now(),
             from_ns: AtomicU64::new(NOT_YET),
             to_ns: AtomicU64::new(NOT_YET),
@@ -153,50 +152,38 @@ impl Work {
             statements(&mut sql);
             let start_ns = self.now_ns();
             while let Err(error) = connection.execute(sql.as_bytes()) {
-                match error.code() {
-                    Some(DEADLOCK) => self.deadlocks.fetch_add(1, Ordering::Relaxed),
-                    Some(LOCK_WAIT_TIMEOUT) => self.lock_waits.fetch_add(1, Ordering::Relaxed),
-                    _ => {
-                        self.is_over.store(true, Ordering::Relaxed);
-                        return Err(error);
-                    }
+                let Some(number) = error.code().filter(|number| RETRIED.contains(number)) else {
+                    self.is_over.store(true, Ordering::Relaxed);
+                    return Err(error);
                 };
+                sent.count_error(number, self.now_ns(), self.window_ns());
                 if self.is_over.load(Ordering::Relaxed) {
                     return Ok(sent);
                 }
             }
             self.confirmed.fetch_add(1, Ordering::Relaxed);
-            let (from_ns, to_ns) = (self.from_ns.load(Ordering::Relaxed), self.to_ns.load(Ordering::Relaxed));
-            sent.count(start_ns, self.now_ns(), from_ns, to_ns);
+            sent.count(start_ns, self.now_ns(), self.window_ns());
         }
         Ok(sent)
+    }
+
+    /// Begin and end of the measured time.
+    fn window_ns(&self) -> (u64, u64) {
+        (self.from_ns.load(Ordering::Relaxed), self.to_ns.load(Ordering::Relaxed))
     }
 
     fn now_ns(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(NOT_YET)
     }
 
-    /// Lets the threads run for a warm-up, and then for the time that counts; the errors in it by number.
-    fn measure(
-        &self,
-        nodes: &Nodes,
-        measured: Duration,
-        stop: &AtomicBool,
-    ) -> Result<(BTreeMap<u16, u64>, ResourceUsage), Error> {
+    /// Lets the threads run for a warm-up, and then for the time that counts.
+    fn measure(&self, nodes: &Nodes, measured: Duration, stop: &AtomicBool) -> Result<ResourceUsage, Error> {
         self.wait(measured / WARM_UP_DIVISOR, stop)?;
-        let (before, clocks) = (self.errors(), Clocks::read(nodes)?);
+        let clocks = Clocks::read(nodes)?;
         self.from_ns.store(self.now_ns(), Ordering::Relaxed);
         self.wait(measured, stop)?;
         self.to_ns.store(self.now_ns(), Ordering::Relaxed);
-        let usage = Clocks::read(nodes)?.since(&clocks);
-        let after = self.errors();
-        let errors = after.into_iter().map(|(number, count)| (number, count - before.get(&number).unwrap_or(&0)));
-        Ok((errors.collect(), usage))
-    }
-
-    fn errors(&self) -> BTreeMap<u16, u64> {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        BTreeMap::from([(DEADLOCK, read(&self.deadlocks)), (LOCK_WAIT_TIMEOUT, read(&self.lock_waits))])
+        Ok(Clocks::read(nodes)?.since(&clocks))
     }
 
     /// Lets the threads run for that time.
@@ -212,17 +199,40 @@ impl Work {
     }
 }
 
+impl Default for Sent {
+    fn default() -> Self {
+        Self { confirmed: 0.0, errors: RETRIED.map(|number| (number, 0)).into(), latencies: Latencies::default() }
+    }
+}
+
 impl Sent {
     /// Counts a confirmed statement with the part of it that is in the measured time.
-    fn count(&mut self, start_ns: u64, end_ns: u64, from_ns: u64, to_ns: u64) {
+    fn count(&mut self, start_ns: u64, end_ns: u64, (from_ns, to_ns): (u64, u64)) {
         let inside_ns = end_ns.min(to_ns).saturating_sub(start_ns.max(from_ns));
         if inside_ns == 0 {
             return;
         }
         self.confirmed += inside_ns as f64 / (end_ns - start_ns) as f64;
         if end_ns <= to_ns {
-            self.latencies_us.push(u32::try_from((end_ns - start_ns) / 1_000).unwrap_or(u32::MAX));
+            self.latencies.add(Duration::from_nanos(end_ns - start_ns));
         }
+    }
+
+    /// Counts an error after which the statement is sent again.
+    fn count_error(&mut self, number: u16, at_ns: u64, (from_ns, to_ns): (u64, u64)) {
+        if (from_ns..to_ns).contains(&at_ns) {
+            *self.errors.entry(number).or_default() += 1;
+        }
+    }
+
+    /// Both together.
+    fn and(mut self, other: Self) -> Self {
+        self.confirmed += other.confirmed;
+        for (number, count) in other.errors {
+            *self.errors.entry(number).or_default() += count;
+        }
+        self.latencies.merge(&other.latencies);
+        self
     }
 }
 
@@ -234,8 +244,8 @@ mod tests {
     fn a_statement_counts_with_its_part_of_the_measured_time() {
         let mut sent = Sent::default();
         let mut counted = |start_ns, end_ns, from_ns, to_ns| {
-            sent.count(start_ns, end_ns, from_ns, to_ns);
-            (sent.confirmed, sent.latencies_us.len())
+            sent.count(start_ns, end_ns, (from_ns, to_ns));
+            (sent.confirmed, sent.latencies.count())
         };
         assert_eq!(counted(0, 900, NOT_YET, NOT_YET), (0.0, 0));
         assert_eq!(counted(0, 900, 900, NOT_YET), (0.0, 0));
@@ -243,5 +253,17 @@ mod tests {
         assert_eq!(counted(1_300, 1_900, 1_000, 2_000), (1.75, 2));
         assert_eq!(counted(1_900, 2_300, 1_000, 2_000), (2.0, 2));
         assert_eq!(counted(2_300, 2_400, 1_000, 2_000), (2.0, 2));
+    }
+
+    /// The warm-up's errors are not those of the figure.
+    #[test]
+    fn errors_count_by_number_within_the_measured_time_and_over_all_threads() {
+        let (mut one, mut other) = (Sent::default(), Sent::default());
+        for at_ns in [900, 1_000, 1_999, 2_000] {
+            one.count_error(DEADLOCK, at_ns, (1_000, 2_000));
+            other.count_error(LOCK_WAIT_TIMEOUT, at_ns + 1, (1_000, 2_000));
+        }
+        one.count_error(DEADLOCK, 1_500, (NOT_YET, NOT_YET));
+        assert_eq!(one.and(other).errors, BTreeMap::from([(DEADLOCK, 2), (LOCK_WAIT_TIMEOUT, 1)]));
     }
 }

@@ -6,7 +6,7 @@ use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
 use super::experiment::Load;
 use super::{Experiment, Outcome, Parents};
-use crate::child_inserts::{CORES, LATENCIES, MEASURED, OTHER_CPU, RATE, ROW_CPU, error_figure};
+use crate::child_inserts::{CORES, LATENCIES, LONGEST, MEASURED, OTHER_CPU, RATE, ROW_CPU, error_figure};
 use crate::deployment::{self, Deployment};
 use crate::employees::ForeignKeys;
 use crate::load_generator::Threads;
@@ -14,7 +14,7 @@ use crate::page::{JSON_VERSION, Line, Page, Plot, PlotForm, Point, Section, Tabl
 use crate::report::{Spread, capitalized, date, machine, median, median_and_range, thousands, warnings_of_cpu};
 use crate::resource_usage::cores_used;
 
-const HEADINGS: [&str; 15] = [
+const HEADINGS: [&str; 16] = [
     "servers",
     "threads",
     "rows per statement",
@@ -26,6 +26,7 @@ const HEADINGS: [&str; 15] = [
     "p50 ms",
     "p95 ms",
     "p99 ms",
+    "longest ms",
     "error 1213",
     "error 1205",
     "cores",
@@ -208,7 +209,7 @@ fn row(page: &Page, deployment: Deployment, load: Load, keys: ForeignKeys) -> Ve
     ];
     row.push(median(spread(ROW_CPU), 1));
     row.push(if has_keys { median(cpu_factor(page, deployment, load), 2) } else { median(None, 0) });
-    row.extend(LATENCIES.map(|(figure, _)| median(spread(figure), 2)));
+    row.extend(LATENCIES.into_iter().chain([LONGEST]).map(|(figure, _)| median(spread(figure), 2)));
     row.extend([DEADLOCK, LOCK_WAIT_TIMEOUT].map(|number| median(spread(&error_figure(number)), 0)));
     row.push(cores_used(spread(CORES)));
     row.push(if is_reported { "minimal if any" } else { "" }.to_owned());
