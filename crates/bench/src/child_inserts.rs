@@ -11,7 +11,6 @@ use hortator_mysql::Connection;
 use crate::employees::{ForeignKeys, SCHEMA, departments};
 use crate::load_generator::{Generated, Task, Threads};
 use crate::nodes::Nodes;
-use crate::rounds::Figures;
 use crate::{Error, foreign_key_validation};
 
 /// Employees that are there before.
@@ -78,49 +77,6 @@ impl fmt::Display for Parents {
             Self::One => "one",
         })
     }
-}
-
-/// Confirmed rows for each second.
-pub(crate) const RATE: &str = "rows_per_s";
-/// The servers' CPU time for each second.
-pub(crate) const CORES: &str = "server_cores";
-/// Microseconds of the servers' CPU time for each row: on a busy machine steadier than the time.
-pub(crate) const ROW_CPU: &str = "server_cpu_us_per_row";
-/// The measured time.
-pub(crate) const MEASURED: &str = "measured_s";
-/// CPU time of everything else on the machine.
-pub(crate) const OTHER_CPU: &str = "other_cpu_s";
-/// From the end of the last statement until all nodes had applied everything.
-pub(crate) const LAG: &str = "apply_lag_s";
-/// Below it are half of the statements, 95 % and 99 %.
-pub(crate) const LATENCIES: [(&str, f64); 3] = [("p50_ms", 0.5), ("p95_ms", 0.95), ("p99_ms", 0.99)];
-/// The longest statement.
-pub(crate) const LONGEST: (&str, f64) = ("max_ms", 1.0);
-
-/// The figures of inserts, by name.
-pub(crate) fn figures(generated: &Generated) -> Figures {
-    let Generated { rows, errors, usage, apply_lag, latencies } = generated;
-    let seconds = usage.wall.as_secs_f64();
-    let mut figures = vec![
-        (RATE.to_owned(), rows / seconds),
-        (CORES.to_owned(), usage.server_cpu.as_secs_f64() / seconds),
-        // Statements that take longer than the measured time have a part in it.
-        (ROW_CPU.to_owned(), usage.server_cpu.as_secs_f64() * 1e6 / rows.max(1.0)),
-        (MEASURED.to_owned(), seconds),
-        ("client_cpu_s".to_owned(), usage.own_cpu.as_secs_f64()),
-        (OTHER_CPU.to_owned(), usage.other_cpu.as_secs_f64()),
-        (LAG.to_owned(), apply_lag.as_secs_f64()),
-    ];
-    figures.extend(errors.iter().map(|(number, count)| (error_figure(*number), *count as f64)));
-    for (name, share) in LATENCIES.into_iter().chain([LONGEST]) {
-        figures.push((name.to_owned(), latencies.quantile_ms(share)));
-    }
-    figures.into_iter().collect()
-}
-
-/// The figure that counts an error.
-pub(crate) fn error_figure(number: u16) -> String {
-    format!("errors_{number}")
 }
 
 /// What is inserted, and how.

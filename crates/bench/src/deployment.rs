@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use hortator_sandbox::{Builder, Topology};
 
 use crate::Error;
+use crate::equal_settings::EqualSettings;
 use crate::nodes::{CLUSTER_SETTINGS, Nodes};
 use crate::page::ContenderNote;
 use crate::provider::contender::COMMON_SETTINGS;
@@ -87,8 +88,18 @@ impl Deployment {
 
     /// Starts its servers on empty data.
     pub(crate) fn start(self, stop: &Arc<AtomicBool>) -> Result<Nodes, Error> {
+        self.start_with(Durability::Synced, &[], stop)
+    }
+
+    /// The same with a durability. The further settings override all others.
+    pub(crate) fn start_with(
+        self,
+        durability: Durability,
+        further: &[(&'static str, &'static str)],
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Nodes, Error> {
         let appliers: &[_] = if self.nodes() > 1 { &CLUSTER_SETTINGS } else { &[] };
-        let further = [&COMMON_SETTINGS, appliers, self.server().settings(Durability::Synced)].concat();
+        let further = [&COMMON_SETTINGS, appliers, self.server().settings(durability), further].concat();
         Nodes::start(self.topology(), &further, stop)
     }
 }
@@ -120,13 +131,15 @@ pub(crate) fn settings() -> Vec<String> {
 /// The servers of the deployment that is measured at the moment. Those before it end first.
 #[derive(Debug, Default)]
 pub(crate) struct Current {
-    running: Option<(Deployment, Result<Nodes, String>)>,
+    running: Option<((Deployment, Durability), Result<Nodes, String>)>,
+    settings: EqualSettings,
     /// Of servers, providers and programs, each once.
     pub(crate) versions: Vec<String>,
 }
 
 impl Current {
-    /// The servers of a deployment. If they are new, `prepare` comes first; servers that failed once are not tried again.
+    /// The servers of a deployment whose commits are on disk. If they are new, `prepare` comes first; servers that failed once
+    /// are not tried again.
     pub(crate) fn nodes(
         &mut self,
         deployment: Deployment,
@@ -134,11 +147,25 @@ impl Current {
         say: &mut dyn FnMut(&str),
         prepare: impl FnOnce(&Nodes) -> Result<(), Error>,
     ) -> Result<&Nodes, Error> {
-        if self.running.as_ref().is_none_or(|(running, _)| *running != deployment) {
+        self.nodes_of(deployment, Durability::Synced, stop, say, prepare)
+    }
+
+    /// The same with a durability.
+    pub(crate) fn nodes_of(
+        &mut self,
+        deployment: Deployment,
+        durability: Durability,
+        stop: &Arc<AtomicBool>,
+        say: &mut dyn FnMut(&str),
+        prepare: impl FnOnce(&Nodes) -> Result<(), Error>,
+    ) -> Result<&Nodes, Error> {
+        let wanted = (deployment, durability);
+        if self.running.as_ref().is_none_or(|(running, _)| *running != wanted) {
             self.running = None;
             say(&format!("{deployment}: starting"));
-            let started = deployment.start(stop).and_then(|nodes| {
-                self.take_versions(deployment, &nodes)?;
+            let started = deployment.start_with(durability, &[], stop).and_then(|nodes| {
+                self.take_versions(&nodes)?;
+                self.settings.check(&deployment.to_string(), &nodes)?;
                 prepare(&nodes)?;
                 Ok(nodes)
             });
@@ -146,7 +173,7 @@ impl Current {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 started => started.map_err(|error| format!("{deployment} did not start: {error}")),
             };
-            self.running = Some((deployment, kept));
+            self.running = Some((wanted, kept));
         }
         match &self.running {
             Some((_, Ok(nodes))) => Ok(nodes),
@@ -166,10 +193,8 @@ impl Current {
         }
     }
 
-    fn take_versions(&mut self, deployment: Deployment, nodes: &Nodes) -> Result<(), Error> {
-        let server = format!("server {}", nodes.connect(0)?.version().text);
-        let provider = if deployment == Deployment::Alone { None } else { Some(nodes.provider()?) };
-        for version in [Some(server), provider].into_iter().flatten() {
+    fn take_versions(&mut self, nodes: &Nodes) -> Result<(), Error> {
+        for version in nodes.versions()? {
             if !self.versions.contains(&version) {
                 self.versions.push(version);
             }

@@ -52,16 +52,6 @@ pub enum Error {
     /// A server or a contender answered what cannot be, or left another state than it should.
     #[error("{0}")]
     Answer(String),
-    /// A contender ended without an error but did not load all rows.
-    #[error("{contender} ended without an error but left {rows} rows of {expected}")]
-    Incomplete {
-        /// The contender.
-        contender: &'static str,
-        /// Rows found.
-        rows: u64,
-        /// Rows in the dump.
-        expected: u64,
-    },
     /// The nodes do not have exactly the confirmed rows.
     #[error(
         "after workload {work} the nodes have {} rows, but {confirmed} rows were confirmed: rows are lost, duplicated or missing on a node",
@@ -74,6 +64,21 @@ pub enum Error {
         confirmed: u64,
         /// Rows that each node has.
         found: Vec<u64>,
+    },
+    /// The servers still work for something that is not the run.
+    #[error(
+        "the servers were not at rest after {limit_s} s (CPU {cpu_share:.2} of a core, {history} row versions to purge, {dirty_pages} \
+         pages to flush): a run would pay for it"
+    )]
+    NotAtRest {
+        /// The seconds that the experiment waited.
+        limit_s: u64,
+        /// Cores that all of them use.
+        cpu_share: f64,
+        /// Of the server with most.
+        history: u64,
+        /// Of the server with most.
+        dirty_pages: u64,
     },
     /// A node's server has ended.
     #[error("the server of node {node} has ended: read its error log")]

@@ -1,35 +1,42 @@
 //! Reproducible experiments with a report.
 //!
 //! An experiment creates its own input ([`employees`]), starts its own servers, runs the contenders in turn, and
-//! reports in one table the resources of each and whether all left the same state. It always measures a whole run as a
-//! user would start it, and a rival in the same session on the same server. Start reading at [`experiment`].
+//! reports the resources of each and whether all left the same state. It always measures a whole run as a user would start
+//! it, and a rival in the same session on the same server. [`rules`] says what every figure passes through.
 //!
-//! This crate does not load anything itself: the contenders are programs. It prints nothing either: [`report`] creates
-//! text, and the caller shows it.
+//! ```text
+//!   experiment ──► rounds ──► runs ──► rules ──► page ──► terminal, Markdown, HTML, JSON
+//! ```
+//!
+//! Start reading at [`loads`]. This crate does not load anything itself: the contenders are programs. It prints nothing
+//! either: the caller shows the [`page`].
 
 pub mod auto_increment;
 mod child_inserts;
-pub mod contenders;
 mod convergence;
 pub mod deployment;
 pub mod employees;
+mod equal_settings;
 mod error;
-pub mod experiment;
 pub mod fan_in;
+mod figures;
 mod foreign_key_validation;
 pub mod foreign_keys;
-pub mod galera;
 mod latencies;
 mod load_generator;
+mod load_run;
+pub mod loads;
 pub mod measure;
 mod nodes;
 pub mod page;
+mod programs;
 pub mod provider;
 mod quiesce;
 pub mod report;
 mod resource_usage;
 pub mod rounds;
-pub mod server;
+mod rules;
+mod server;
 pub mod server_copy;
 pub mod shapes;
 pub mod stress;

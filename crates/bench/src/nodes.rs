@@ -2,8 +2,8 @@
 //! have applied everything.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use hortator_check::state::{self, State};
 use hortator_mysql::Connection;
-use hortator_sandbox::{Builder, Temporary, Topology};
+use hortator_sandbox::{Builder, Sandbox, Temporary, Topology};
 
+use crate::quiesce::AtRest;
 use crate::server::{set_up, status_number};
 use crate::{Error, measure, quiesce, server};
 
@@ -27,11 +28,19 @@ const APPLIED_INTERVAL: Duration = Duration::from_millis(10);
 /// The limit for a node to apply everything.
 const APPLIED_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The nodes end when this value is dropped, and when this process ends for any reason.
+/// Servers that hold only the experiment's schemas.
 #[derive(Debug)]
 pub(crate) struct Nodes {
-    sandbox: Temporary,
+    lifetime: Lifetime,
     stop: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+enum Lifetime {
+    /// Until this value is dropped, or this process ends for any reason.
+    Experiment(Temporary),
+    /// Until `hortator sandbox down NAME`.
+    Kept(Sandbox),
 }
 
 impl Nodes {
@@ -42,7 +51,25 @@ impl Nodes {
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Error> {
         let builder = set_up(Builder::new(topology), further, stop);
-        Ok(Self { sandbox: builder.start_temporary()?, stop: Arc::clone(stop) })
+        Ok(Self { lifetime: Lifetime::Experiment(builder.start_temporary()?), stop: Arc::clone(stop) })
+    }
+
+    /// Starts one server on empty data.
+    pub(crate) fn alone(stop: &Arc<AtomicBool>) -> Result<Self, Error> {
+        Self::start(Topology::Standalone, &[], stop)
+    }
+
+    /// Starts one server on empty data, and keeps it as the sandbox of this name.
+    pub(crate) fn kept(name: &str, stop: &Arc<AtomicBool>) -> Result<Self, Error> {
+        let builder = set_up(Builder::new(Topology::Standalone), &[], stop);
+        Ok(Self { lifetime: Lifetime::Kept(builder.create(name)?), stop: Arc::clone(stop) })
+    }
+
+    fn sandbox(&self) -> &Sandbox {
+        match &self.lifetime {
+            Lifetime::Experiment(sandbox) => sandbox,
+            Lifetime::Kept(sandbox) => sandbox,
+        }
     }
 
     /// A connection to a node, counted from 0.
@@ -52,7 +79,7 @@ impl Nodes {
 
     /// The same with the connection's own error.
     pub(crate) fn open(&self, node: usize) -> Result<Connection, hortator_mysql::Error> {
-        let mut options = self.sandbox.node(node).connect_options();
+        let mut options = self.sandbox().node(node).connect_options();
         options.read_timeout = Some(READ_TIMEOUT);
         Connection::open(&options)
     }
@@ -63,12 +90,20 @@ impl Nodes {
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.sandbox.topology().nodes()
+        self.sandbox().topology().nodes()
     }
 
     /// Name and version of the provider.
-    pub(crate) fn provider(&self) -> Result<String, Error> {
+    fn provider(&self) -> Result<String, Error> {
         server::provider(&mut self.connect(0)?)
+    }
+
+    /// The versions of server and provider.
+    pub(crate) fn versions(&self) -> Result<Vec<String>, Error> {
+        let server = format!("server {}", self.connect(0)?.version().text);
+        let has_provider = matches!(self.sandbox().topology(), Topology::Galera(_) | Topology::Cluster(_));
+        let provider = if has_provider { Some(self.provider()?) } else { None };
+        Ok([Some(server), provider].into_iter().flatten().collect())
     }
 
     /// The server's own client, on the first node.
@@ -78,36 +113,50 @@ impl Nodes {
 
     /// A program of the server's own, on the first node.
     pub(crate) fn program(&self, name: &str) -> Command {
-        let mut command = Command::new(name);
-        command.args(["--no-defaults", "--default-character-set=utf8mb4", "-u", "root", "-S"]);
-        command.arg(self.sandbox.node(0).socket());
+        self.client_program(name, &[])
+    }
+
+    /// A program with the arguments to connect to the first node: no option file, the socket, the user; and the character
+    /// set, which the client would otherwise take from the locale and store in views.
+    pub(crate) fn client_program(&self, program: impl AsRef<Path>, before: &[&str]) -> Command {
+        let mut command = Command::new(program.as_ref());
+        command.args(before).args(["--no-defaults", "--default-character-set=utf8mb4"]);
+        command.arg("-S").arg(self.socket()).args(["-u", "root"]);
         command
+    }
+
+    /// The socket of the first node.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.sandbox().node(0).socket()
+    }
+
+    /// The processes of the servers.
+    pub(crate) fn processes(&self) -> Result<Vec<u32>, Error> {
+        let process = |node: hortator_sandbox::Node<'_>| node.pid().ok_or_else(|| Error::Ended { node: node.number() });
+        self.sandbox().nodes().map(process).collect()
     }
 
     /// `hortator load` with the server, or all nodes of the cluster, as arguments.
     pub(crate) fn hortator(&self, program: &Path) -> Command {
         let sockets: Vec<String> =
-            self.sandbox.nodes().map(|node| node.socket().to_string_lossy().into_owned()).collect();
+            self.sandbox().nodes().map(|node| node.socket().to_string_lossy().into_owned()).collect();
         let mut command = Command::new(program);
         command.args(["load", "--no-defaults", "--default-character-set=utf8mb4", "-u", "root"]);
-        command.arg(if self.sandbox.topology() == Topology::Standalone { "-S" } else { "--nodes" });
+        command.stdin(Stdio::null());
+        command.arg(if self.sandbox().topology() == Topology::Standalone { "-S" } else { "--nodes" });
         command.arg(sockets.join(","));
         command
     }
 
     /// CPU time that all nodes together have used since their start.
     pub(crate) fn cpu_time(&self) -> Result<Duration, Error> {
-        let mut sum = Duration::ZERO;
-        for node in self.sandbox.nodes() {
-            let process = node.pid().ok_or_else(|| Error::Ended { node: node.number() })?;
-            sum += measure::cpu_time(process).map_err(Error::io("reading the servers' CPU time"))?;
-        }
-        Ok(sum)
+        let of = |process| measure::cpu_time(process).map_err(Error::io("reading the servers' CPU time"));
+        self.processes()?.into_iter().map(of).sum()
     }
 
     /// Copies each node's error log to `folder`.
     pub(crate) fn copy_error_logs(&self, folder: &Path) -> Result<(), Error> {
-        for node in self.sandbox.nodes() {
+        for node in self.sandbox().nodes() {
             let copy = folder.join(format!("{}-error.log", node.name()));
             fs::copy(node.error_log(), &copy).map_err(Error::io(format!("writing {}", copy.display())))?;
         }
@@ -126,12 +175,16 @@ impl Nodes {
     /// Waits until every node has applied everything that any node has committed so far. A server without a provider
     /// returns at once.
     pub(crate) fn wait_until_applied(&self) -> Result<(), Error> {
+        self.wait_until_applied_within(APPLIED_TIMEOUT)
+    }
+
+    fn wait_until_applied_within(&self, limit: Duration) -> Result<(), Error> {
         let mut connections = self.connect_all()?;
         let mut last = 0;
         for connection in &mut connections {
             last = last.max(status_number(connection, "wsrep_last_committed")?);
         }
-        let deadline = Instant::now() + APPLIED_TIMEOUT;
+        let deadline = Instant::now() + limit;
         for (connection, node) in connections.iter_mut().zip(1..) {
             loop {
                 let applied = status_number(connection, "wsrep_last_committed")?;
@@ -142,7 +195,7 @@ impl Nodes {
                     return Err(Error::Interrupted);
                 }
                 if Instant::now() > deadline {
-                    let limit_s = APPLIED_TIMEOUT.as_secs();
+                    let limit_s = limit.as_secs();
                     return Err(Error::Behind { node, applied, committed: last, limit_s });
                 }
                 thread::sleep(APPLIED_INTERVAL);
@@ -165,11 +218,39 @@ impl Nodes {
     }
 
     /// Drops a schema and waits until all nodes are idle.
-    pub(crate) fn quiesce_without(&self, schema: &str) -> Result<(), Error> {
+    pub(crate) fn quiesce_without(&self, schema: &str) -> Result<AtRest, Error> {
         let mut connections = self.connect_all()?;
         let drop_schema = format!("DROP DATABASE IF EXISTS `{schema}`");
         connections[0].execute(drop_schema.as_bytes()).map_err(Error::server("quiescing the nodes"))?;
         self.wait_until_applied()?;
         quiesce::wait(&mut connections, || self.cpu_time(), &self.stop)
+    }
+
+    /// Waits until all nodes are idle.
+    pub(crate) fn quiesce(&self) -> Result<AtRest, Error> {
+        self.wait_until_applied()?;
+        quiesce::wait(&mut self.connect_all()?, || self.cpu_time(), &self.stop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A node whose applier waits has not caught up, though it has a quorum and answers.
+    #[test]
+    fn a_cluster_that_does_not_catch_up_is_an_error_that_names_the_node() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let nodes = Nodes::start(Topology::Galera(2), &[], &stop).unwrap();
+        let mut held = nodes.connect(1).unwrap();
+        // It does not ask the other node to wait for it.
+        held.execute(b"SET GLOBAL wsrep_desync = 1").unwrap();
+        held.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+        nodes.connect(0).unwrap().execute(b"CREATE DATABASE behind").unwrap();
+        let waited = nodes.wait_until_applied_within(Duration::from_millis(300));
+        let message = waited.unwrap_err().to_string();
+        assert!(message.starts_with("node 2 has applied seqno "), "{message}");
+        held.execute(b"UNLOCK TABLES").unwrap();
+        nodes.wait_until_applied().unwrap();
     }
 }

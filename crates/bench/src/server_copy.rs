@@ -10,7 +10,7 @@ use hortator_mysql::{Connection, quote_identifier};
 
 use crate::Error;
 use crate::employees::{SCHEMA, TABLES};
-use crate::server::Server;
+use crate::nodes::Nodes;
 
 /// Connections that copy at the same time.
 pub const CONNECTIONS: u64 = 2;
@@ -23,15 +23,15 @@ pub const SOURCE: &str = "employees_source";
 ///
 /// # Errors
 /// [`Error::Server`] when a statement fails.
-pub fn move_to_source(server: &Server) -> Result<(), Error> {
-    let mut connection = server.connect()?;
+pub(crate) fn move_to_source(server: &Nodes) -> Result<(), Error> {
+    let mut connection = server.connect(0)?;
     let failed = || Error::server("creating the source schema");
     let mut run = |sql: String| connection.execute(sql.as_bytes()).map(drop).map_err(failed());
     run(format!("DROP DATABASE IF EXISTS {SOURCE}"))?;
     run(format!("CREATE DATABASE {SOURCE}"))?;
     let moves = TABLES.map(|(table, _)| format!("{SCHEMA}.{table} TO {SOURCE}.{table}")).join(", ");
     // Views cannot be moved, and would refer to missing tables.
-    run(format!("DROP VIEW {SCHEMA}.current_dept_emp, {SCHEMA}.dept_emp_latest_date"))?;
+    run(format!("DROP VIEW IF EXISTS {SCHEMA}.current_dept_emp, {SCHEMA}.dept_emp_latest_date"))?;
     run(format!("RENAME TABLE {moves}"))
 }
 
@@ -39,9 +39,9 @@ pub fn move_to_source(server: &Server) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::Server`] when a statement fails.
-pub fn run(server: &Server) -> Result<(), Error> {
+pub(crate) fn run(server: &Nodes) -> Result<(), Error> {
     let failed = || Error::server("copying inside the server");
-    let mut connection = server.connect()?;
+    let mut connection = server.connect(0)?;
     create_tables(&mut connection).map_err(failed())?;
     copy(&mut connection, "departments", "TRUE").map_err(failed())?;
     let (first, last) = employee_range(&mut connection).map_err(failed())?;
@@ -49,7 +49,7 @@ pub fn run(server: &Server) -> Result<(), Error> {
     let part = (last - first + 1).div_ceil(CONNECTIONS);
     let mut connections = vec![connection];
     while (connections.len() as u64) < CONNECTIONS {
-        connections.push(server.connect()?);
+        connections.push(server.connect(0)?);
     }
     thread::scope(|scope| {
         let starts = (first..=last).step_by(part as usize);

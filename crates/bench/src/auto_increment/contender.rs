@@ -10,8 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::dump::{Dump, SCHEMA};
-use crate::server::Server;
-use crate::{Error, measure};
+use crate::measure::{self, Usage};
+use crate::nodes::Nodes;
+use crate::Error;
 
 /// Statements that wait for a connection.
 const QUEUE: usize = 16;
@@ -64,42 +65,41 @@ impl fmt::Display for Contender {
     }
 }
 
-/// Loads the dump into a server without its schema; gives the time, and the loader's CPU time.
+/// Loads the dump into servers without its schema; gives what the loader used.
 pub(super) fn load(
     contender: Contender,
     dump: &Dump,
-    server: &Server,
+    nodes: &Nodes,
     hortator: &Path,
     folder: &Path,
     stop: &AtomicBool,
-) -> Result<(Duration, Duration), Error> {
+) -> Result<Usage, Error> {
     let log = folder.join("auto-increment.log");
     let mut command = match contender {
-        Contender::Statements(connections) => return statements(dump, server, connections, stop),
+        Contender::Statements(connections) => return statements(dump, nodes, connections, stop),
         Contender::Client => {
-            let mut command = server.client("mariadb", &[]);
+            let mut command = nodes.client();
             command.stdin(Stdio::from(dump.open()?));
             command
         }
         Contender::Load(connections) => {
-            let mut command = server.client(hortator, &["load"]);
-            command.arg("--threads").arg(connections.to_string()).arg(&dump.path).stdin(Stdio::null());
+            let mut command = nodes.hortator(hortator);
+            command.arg("--threads").arg(connections.to_string()).arg(&dump.path);
             command
         }
     };
-    let usage = measure::run(&mut command, &log, stop)?;
-    Ok((usage.wall, usage.cpu))
+    measure::run(&mut command, &log, stop)
 }
 
 fn statements(
     dump: &Dump,
-    server: &Server,
+    nodes: &Nodes,
     connections: usize,
     stop: &AtomicBool,
-) -> Result<(Duration, Duration), Error> {
+) -> Result<Usage, Error> {
     let cpu = || measure::cpu_time(std::process::id()).map_err(Error::io("reading this program's CPU time"));
     let (begin, before) = (Instant::now(), cpu()?);
-    let mut first = server.connect()?;
+    let mut first = nodes.connect(0)?;
     for definition in &dump.definitions {
         first.execute(definition.as_bytes()).map_err(Error::server(format!("running {definition}")))?;
     }
@@ -107,7 +107,7 @@ fn statements(
     let receiver = Mutex::new(receiver);
     let next = || receiver.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
     let insert = || -> Result<(), Error> {
-        let mut connection = server.connect()?;
+        let mut connection = nodes.connect(0)?;
         connection.select_db(SCHEMA.as_bytes()).map_err(Error::server("selecting the schema"))?;
         while let Some(statement) = next() {
             connection.execute(&statement).map_err(Error::server("inserting"))?;
@@ -144,5 +144,6 @@ fn statements(
         }
         Ok(())
     })?;
-    Ok((begin.elapsed(), cpu()?.saturating_sub(before)))
+    // The memory of this program is not that of a loader.
+    Ok(Usage { wall: begin.elapsed(), cpu: cpu()?.saturating_sub(before), peak_bytes: 0 })
 }

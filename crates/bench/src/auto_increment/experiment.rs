@@ -10,9 +10,13 @@ use hortator_mysql::Connection;
 
 use super::contender::{self, Contender};
 use super::dump::{Dump, SCHEMA};
+use crate::deployment::{Deployment, installed};
+use crate::equal_settings::EqualSettings;
+use crate::load_run::LoadRun;
+use crate::nodes::Nodes;
+use crate::provider::Durability;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
-use crate::server::Server;
-use crate::{Error, measure};
+use crate::{Error, convergence};
 
 /// A value of `innodb_autoinc_lock_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +53,9 @@ impl fmt::Display for LockMode {
 pub struct Experiment {
     /// Rows of the table.
     pub rows: u64,
-    /// The lock modes.
+    /// The servers: one alone, or one node with a provider.
+    pub deployments: Vec<Deployment>,
+    /// The lock modes. Servers with a provider need the last one, and have no other.
     pub modes: Vec<LockMode>,
     /// Who loads.
     pub contenders: Vec<Contender>,
@@ -68,30 +74,24 @@ pub struct Experiment {
 pub struct Outcome {
     /// All runs.
     pub measured: Measured,
-    /// The server's version.
-    pub version: String,
+    /// Versions of servers and providers.
+    pub versions: Vec<String>,
+    /// Deployments that this machine cannot run, with the reason.
+    pub left_out: Vec<String>,
     /// Bytes of data and of secondary indexes for each row, as the server says.
     pub row_bytes: Option<(u64, u64)>,
 }
 
+/// The factor that names the servers.
+pub(super) const SERVERS: &str = "servers";
 /// The factor that names the lock mode.
 pub(super) const MODE: &str = "lock_mode";
 /// The factor that says whether the column has the attribute.
 pub(super) const ATTRIBUTE: &str = "auto_increment";
-/// From the start of the loader to its end.
-pub(super) const WALL: &str = "wall_s";
-/// Rows of the table for each second of it.
-pub(super) const RATE: &str = "rows_per_s";
-/// The server's CPU time for each second of it.
-pub(super) const CORES: &str = "server_cores";
-/// CPU time of the loader.
-pub(super) const LOADER_CPU: &str = "loader_cpu_s";
-/// CPU time of everything else on the machine.
-pub(super) const OTHER_CPU: &str = "other_cpu_s";
 
-/// The server and the dump of a cell, and what the client makes of it.
+/// The servers and the dump of a cell, and what the client makes of it.
 struct Prepared {
-    server: Server,
+    nodes: Nodes,
     dump: Dump,
     /// Definitions with the next AUTO_INCREMENT value, and rows.
     expected: State,
@@ -100,79 +100,103 @@ struct Prepared {
 /// With the attribute and without.
 pub(super) const ATTRIBUTES: [bool; 2] = [true, false];
 
-pub(super) fn cell(mode: LockMode, is_auto_increment: bool) -> Cell {
-    let attribute = if is_auto_increment { "with" } else { "without" };
-    rounds::cell(&[(MODE, mode.to_string()), (ATTRIBUTE, attribute.to_owned())])
+/// Servers, the lock mode, and whether the column has the attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) deployment: Deployment,
+    pub(super) mode: LockMode,
+    pub(super) has_attribute: bool,
+}
+
+impl Place {
+    pub(super) fn cell(self) -> Cell {
+        let attribute = if self.has_attribute { "with" } else { "without" };
+        let factors = [
+            (SERVERS, self.deployment.to_string()),
+            (MODE, self.mode.to_string()),
+            (ATTRIBUTE, attribute.to_owned()),
+        ];
+        rounds::cell(&factors)
+    }
 }
 
 impl Experiment {
     /// Runs it; `say` takes a line for each step. A contender that leaves another state than the client has no figure.
     ///
     /// # Errors
-    /// When the folder cannot be made. All other errors stand with the runs.
+    /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
         std::fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
-        let cells: Vec<Cell> = self.cells().map(|(mode, attribute)| cell(mode, attribute)).collect();
+        let (deployments, left_out) = installed(&self.deployments)?;
+        let cells: Vec<Cell> =
+            deployments.iter().flat_map(|deployment| self.places_of(*deployment)).map(Place::cell).collect();
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
-        let (mut version, mut row_bytes) = (String::new(), None);
+        let (mut versions, mut row_bytes, mut settings) = (Vec::new(), None, EqualSettings::default());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
-            let prepared = self.prepare(cell, say)?;
-            let mut connection = prepared.server.connect()?;
-            version = format!("MariaDB {}", text(&mut connection, "SELECT VERSION()")?);
-            row_bytes = Some(self.row_bytes(&mut connection)?);
+            let prepared = self.prepare(cell, &mut settings, say)?;
+            for version in prepared.nodes.versions()? {
+                if !versions.contains(&version) {
+                    versions.push(version);
+                }
+            }
+            row_bytes = Some(self.row_bytes(&mut prepared.nodes.connect(0)?)?);
             Ok(prepared)
         };
         let measured = rounds::run_prepared(&tasks, say, prepare, |task, prepared| self.measure(task, prepared));
-        Ok(Outcome { measured, version, row_bytes })
+        Ok(Outcome { measured, versions, left_out, row_bytes })
     }
 
-    fn cells(&self) -> impl Iterator<Item = (LockMode, bool)> {
-        self.modes.iter().flat_map(|mode| ATTRIBUTES.map(|attribute| (*mode, attribute)))
+    /// A server alone with each lock mode; one with a provider with the only one that it takes.
+    pub(super) fn places_of(&self, deployment: Deployment) -> Vec<Place> {
+        let is_alone = deployment == Deployment::Alone;
+        let modes = self.modes.iter().filter(|mode| is_alone || **mode == LockMode::Interleaved);
+        modes
+            .flat_map(|mode| ATTRIBUTES.map(|has_attribute| Place { deployment, mode: *mode, has_attribute }))
+            .collect()
     }
 
-    /// A server with the cell's mode, warmed up by the client's load, which gives the expected state.
-    fn prepare(&self, wanted: &Cell, say: &mut dyn FnMut(&str)) -> Result<Prepared, Error> {
-        let found = self.cells().find(|(mode, attribute)| cell(*mode, *attribute) == *wanted);
-        let (mode, attribute) = found.ok_or_else(|| Error::Answer(format!("no such cell: {wanted:?}")))?;
-        let with = if attribute { "with" } else { "without" };
-        say(&format!("lock mode {mode}, {with} AUTO_INCREMENT: the client's load gives the expected state"));
-        let dump = Dump::cached(&self.folder, self.rows, attribute)?;
-        let server = Server::with_settings(&[("innodb_autoinc_lock_mode", mode.value())], Arc::clone(&self.stop))?;
-        let mut connection = server.connect()?;
-        let set = text(&mut connection, "SELECT @@GLOBAL.innodb_autoinc_lock_mode")?;
+    /// All of them.
+    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
+        self.deployments.iter().flat_map(|deployment| self.places_of(*deployment))
+    }
+
+    /// Servers with the cell's mode, warmed up by the client's load, which gives the expected state.
+    fn prepare(&self, wanted: &Cell, settings: &mut EqualSettings, say: &mut dyn FnMut(&str)) -> Result<Prepared, Error> {
+        let found = self.places().find(|place| place.cell() == *wanted);
+        let place = found.ok_or_else(|| Error::Answer(format!("no such cell: {wanted:?}")))?;
+        let Place { deployment, mode, has_attribute } = place;
+        let with = if has_attribute { "with" } else { "without" };
+        say(&format!("{deployment}, lock mode {mode}, {with} AUTO_INCREMENT: the client's load gives the expected state"));
+        let dump = Dump::cached(&self.folder, self.rows, has_attribute)?;
+        let further = [("innodb_autoinc_lock_mode", mode.value())];
+        let nodes = deployment.start_with(Durability::Synced, &further, &self.stop)?;
+        settings.check(&deployment.to_string(), &nodes)?;
+        let set = text(&mut nodes.connect(0)?, "SELECT @@GLOBAL.innodb_autoinc_lock_mode")?;
         if set != mode.value() {
             return Err(Error::Answer(format!("the server has innodb_autoinc_lock_mode={set}, not {mode}")));
         }
-        contender::load(Contender::Client, &dump, &server, &self.hortator, &self.folder, &self.stop)?;
-        let expected = end_state(&mut connection)?;
-        Ok(Prepared { server, dump, expected })
+        contender::load(Contender::Client, &dump, &nodes, &self.hortator, &self.folder, &self.stop)?;
+        let expected = end_state(&mut nodes.connect(0)?)?;
+        Ok(Prepared { nodes, dump, expected })
     }
 
     fn measure(&self, task: &Task<Contender>, prepared: &Prepared) -> Result<Figures, Error> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let Prepared { server, dump, expected } = prepared;
-        server.quiesce_without(SCHEMA)?;
-        let machine = || measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"));
-        let (before, all_before) = (server.cpu_time()?, machine()?);
-        let (wall, loader_cpu) =
-            contender::load(task.contender, dump, server, &self.hortator, &self.folder, &self.stop)?;
-        let server_cpu = server.cpu_time()?.saturating_sub(before);
-        let other_cpu = machine()?.saturating_sub(all_before).saturating_sub(server_cpu + loader_cpu);
-        let found = end_state(&mut server.connect()?)?;
+        let Prepared { nodes, dump, expected } = prepared;
+        let contender = task.contender;
+        let load = || contender::load(contender, dump, nodes, &self.hortator, &self.folder, &self.stop).map(Some);
+        let run = LoadRun::measure(nodes.quiesce_without(SCHEMA)?, nodes, load)?;
+        convergence::check(nodes, &contender.to_string(), dump.rows, |connection| {
+            convergence::number(connection, &format!("SELECT COUNT(*) FROM {SCHEMA}.page"))
+        })?;
+        // Each time: the next value depends on what ran side by side.
+        let found = end_state(&mut nodes.connect(0)?)?;
         if let Some(difference) = expected.differences(&found).first() {
-            return Err(Error::Answer(format!("{} left another state than the client: {difference}", task.contender)));
+            return Err(Error::Answer(format!("{contender} left another state than the client: {difference}")));
         }
-        let seconds = wall.as_secs_f64();
-        let figures = [
-            (WALL, seconds),
-            (RATE, dump.rows as f64 / seconds),
-            (CORES, server_cpu.as_secs_f64() / seconds),
-            (LOADER_CPU, loader_cpu.as_secs_f64()),
-            (OTHER_CPU, other_cpu.as_secs_f64()),
-        ];
-        Ok(figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Ok(run.figures(dump.rows))
     }
 
     /// Data and secondary indexes.

@@ -1,15 +1,16 @@
 //! The outcome as a page.
 
-use std::time::SystemTime;
-
-use super::experiment::{ATTRIBUTES, CORES, LOADER_CPU, OTHER_CPU, RATE, WALL, cell};
+use super::experiment::{ATTRIBUTES, Place};
 use super::{Contender, Experiment, LockMode, Outcome};
-use crate::page::{ContenderNote, JSON_VERSION, Line, Mark, Page, Plot, PlotForm, Point, Section, Table};
-use crate::report::{Spread, capitalized, date, machine, thousands, warnings_of_cpu};
-use crate::server::SETTINGS;
+use crate::deployment::{self, Deployment};
+use crate::figures::{CORES, LOADER_CPU, RATE, WALL};
+use crate::page::{ContenderNote, Line, Mark, Page, Plot, PlotForm, Point, Section, Table};
+use crate::report::{capitalized, median, median_and_range, thousands};
+use crate::resource_usage::cores_used;
+use crate::rules::{self, Facts};
 
-const SURVIVES: &str = "a crash of the server and a power cut: innodb_flush_log_at_trx_commit=1, no binary log";
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 9] = [
+    "servers",
     "lock mode",
     "AUTO_INCREMENT",
     "contender",
@@ -37,7 +38,6 @@ const FAMILIES: [Family; 2] = [
 #[must_use]
 pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
     let mut page = Page {
-        version: JSON_VERSION,
         experiment: "auto-increment".to_owned(),
         title: "Parallel inserts and the AUTO-INC lock".to_owned(),
         question: "How fast does a dump load when its statements go over several connections, and does the lock of \
@@ -49,25 +49,20 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
                 .to_owned(),
         ],
         command: command(experiment),
-        date: date(SystemTime::now()),
-        machine: machine(),
-        versions: vec![outcome.version.clone()],
-        settings: SETTINGS.iter().map(|(name, value)| format!("{name}={value}")).collect(),
-        contenders: experiment.contenders.iter().map(|contender| note(*contender)).collect(),
+        settings: deployment::settings(),
+        contenders: contenders(experiment),
         limits: limits(),
-        runs: outcome.measured.runs.clone(),
         ..Page::default()
     };
+    page.settings.retain(|setting| !setting.starts_with("innodb_autoinc_lock_mode"));
     if let Some((data, index)) = outcome.row_bytes {
         page.settings.push(format!(
             "{} rows of about {data} bytes of data and {index} bytes of secondary indexes (reported table: 123 and 131)",
             thousands(experiment.rows)
         ));
     }
-    page.warnings = outcome.measured.unfinished.iter().cloned().collect();
-    page.warnings.push("clusters are not measured yet: Galera and Hortator's provider need lock mode 2".to_owned());
-    page.warnings
-        .extend(warnings_of_cpu(page.runs.iter().filter_map(|run| run.figure(WALL).zip(run.figure(OTHER_CPU)))));
+    let facts = Facts { measured: &outcome.measured, versions: &outcome.versions, left_out: &outcome.left_out };
+    let mut page = rules::page(page, &facts);
     page.answers = answers(experiment, &page);
     page.sections = sections(experiment, &page);
     page
@@ -78,11 +73,12 @@ fn command(experiment: &Experiment) -> String {
         loads(experiment).iter().map(|contender| contender.connections().to_string()).collect();
     let modes: Vec<String> = experiment.modes.iter().map(LockMode::to_string).collect();
     format!(
-        "hortator bench auto-increment --rows {} --rounds {} --connections {} --only {}",
+        "hortator bench auto-increment --rows {} --rounds {} --connections {} --only {},{}",
         experiment.rows,
         experiment.rounds,
         connections.join(","),
-        modes.join(",")
+        modes.join(","),
+        experiment.deployments.iter().map(Deployment::to_string).collect::<Vec<_>>().join(",")
     )
 }
 
@@ -102,12 +98,14 @@ fn limits() -> Vec<String> {
     limits
 }
 
-fn note(contender: Contender) -> ContenderNote {
-    ContenderNote {
+fn contenders(experiment: &Experiment) -> Vec<ContenderNote> {
+    let servers = experiment.deployments.iter().map(|deployment| deployment.note());
+    let loaders = experiment.contenders.iter().map(|contender| ContenderNote {
         name: contender.to_string(),
         description: contender.description().to_owned(),
-        survives: SURVIVES.to_owned(),
-    }
+        survives: "what its servers promise".to_owned(),
+    });
+    servers.chain(loaders).collect()
 }
 
 fn connections(contender: Contender) -> String {
@@ -117,33 +115,41 @@ fn connections(contender: Contender) -> String {
     }
 }
 
+/// A mode on servers, whose column has the attribute or not.
+type Variant = (Deployment, LockMode);
+
+fn place((deployment, mode): Variant, has_attribute: bool) -> Place {
+    Place { deployment, mode, has_attribute }
+}
+
+/// Each of them once.
+fn variants(experiment: &Experiment) -> Vec<Variant> {
+    experiment.places().filter(|place| place.has_attribute).map(|place| (place.deployment, place.mode)).collect()
+}
+
 /// The most rows per second of these contenders.
-fn fastest(
-    experiment: &Experiment,
-    page: &Page,
-    mode: LockMode,
-    attribute: bool,
-    family: &Family,
-) -> Option<(Contender, f64)> {
+fn fastest(experiment: &Experiment, page: &Page, place: Place, family: &Family) -> Option<(Contender, f64)> {
     let of_family = experiment.contenders.iter().copied().filter(|contender| (family.has)(*contender));
     let rates = of_family.filter_map(|contender| {
-        Some((contender, page.spread(&cell(mode, attribute), &contender.to_string(), RATE)?.median))
+        Some((contender, page.spread(&place.cell(), &contender.to_string(), RATE)?.median))
     });
     rates.max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
 fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
     let mut answers = Vec::new();
-    for mode in &experiment.modes {
+    for variant in variants(experiment) {
         for family in &FAMILIES {
-            let rate = |attribute| fastest(experiment, page, *mode, attribute, family);
-            let client = page.spread(&cell(*mode, true), &Contender::Client.to_string(), RATE);
+            let rate = |has_attribute| fastest(experiment, page, place(variant, has_attribute), family);
+            let client = page.spread(&place(variant, true).cell(), &Contender::Client.to_string(), RATE);
             let (Some((best, with)), Some((_, without)), Some(client)) = (rate(true), rate(false), client) else {
                 continue;
             };
+            let (deployment, mode) = variant;
             answers.push(format!(
-                "Lock mode {mode}: the best of {}, {}, is {:.2} times as fast as the client; without AUTO_INCREMENT, {} is {:.2} times as \
-                 fast as with it.",
+                "{}, lock mode {mode}: the best of {}, {}, is {:.2} times as fast as the client; without AUTO_INCREMENT, {} is {:.2} \
+                 times as fast as with it.",
+                capitalized(&deployment.to_string()),
                 family.name,
                 connections(best),
                 with / client.median,
@@ -156,15 +162,14 @@ fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
 }
 
 fn sections(experiment: &Experiment, page: &Page) -> Vec<Section> {
-    let mut rows = Vec::new();
-    for mode in &experiment.modes {
-        for attribute in ATTRIBUTES {
-            rows.extend(experiment.contenders.iter().map(|contender| row(page, *mode, attribute, *contender)));
-        }
-    }
-    let table = Table { headings: HEADINGS.map(str::to_owned).to_vec(), text_columns: 3, rows };
+    let rows = experiment
+        .places()
+        .flat_map(|place| experiment.contenders.iter().map(move |contender| row(page, place, *contender)));
+    let rows = rows.collect();
+    let table = Table { headings: HEADINGS.map(str::to_owned).to_vec(), text_columns: 4, rows };
     let text = "Mode 0 locks the table until the end of each INSERT into an AUTO_INCREMENT column, mode 1 only if the \
-                number of rows is not known beforehand, mode 2 never.";
+                number of rows is not known beforehand, mode 2 never. \
+                Servers with a provider need mode 2.";
     let mut sections = vec![Section {
         title: "All figures".to_owned(),
         text: vec![text.to_owned()],
@@ -188,35 +193,41 @@ fn sections(experiment: &Experiment, page: &Page) -> Vec<Section> {
     sections
 }
 
-fn row(page: &Page, mode: LockMode, attribute: bool, contender: Contender) -> Vec<String> {
-    let cell = cell(mode, attribute);
+fn row(page: &Page, place: Place, contender: Contender) -> Vec<String> {
+    let cell = place.cell();
     let spread = |figure| page.spread(&cell, &contender.to_string(), figure);
-    let none = || "—".to_owned();
     let wall = spread(WALL);
     let client = page.spread(&cell, &Contender::Client.to_string(), WALL);
+    let none = || median(None, 0);
     vec![
-        mode.to_string(),
-        if attribute { "yes" } else { "no" }.to_owned(),
+        place.deployment.to_string(),
+        place.mode.to_string(),
+        if place.has_attribute { "yes" } else { "no" }.to_owned(),
         contender.to_string(),
-        wall.map_or_else(none, |Spread { median, least, most }| format!("{median:.2} ({least:.2}–{most:.2})")),
+        median_and_range(wall, 2),
         spread(RATE).map_or_else(none, |rate| thousands(rate.median as u64)),
         wall.zip(client).map_or_else(none, |(wall, client)| format!("{:.2}", client.median / wall.median)),
-        spread(CORES).map_or_else(none, |cores| format!("{:.2}", cores.median)),
-        spread(LOADER_CPU).map_or_else(none, |cpu| format!("{:.1}", cpu.median)),
+        cores_used(spread(CORES)),
+        median(spread(LOADER_CPU), 1),
     ]
 }
 
 fn lines(experiment: &Experiment, page: &Page, family: &Family, figure: &str) -> Vec<Line> {
     let mut lines = Vec::new();
-    for mode in &experiment.modes {
-        for attribute in ATTRIBUTES {
+    for (deployment, mode) in variants(experiment) {
+        for has_attribute in ATTRIBUTES {
             let of_family = experiment.contenders.iter().filter(|contender| (family.has)(**contender));
             let points = of_family.filter_map(|contender| {
-                let y = page.spread(&cell(*mode, attribute), &contender.to_string(), figure)?;
+                let cell = place((deployment, mode), has_attribute).cell();
+                let y = page.spread(&cell, &contender.to_string(), figure)?;
                 Some(Point { x: contender.connections() as f64, y })
             });
-            let with = if attribute { "with" } else { "without" };
-            lines.push(Line { name: format!("mode {mode}, {with} AUTO_INCREMENT"), points: points.collect() });
+            let servers = if deployment == Deployment::Alone { String::new() } else { format!("{deployment}, ") };
+            let with = if has_attribute { "with" } else { "without" };
+            lines.push(Line {
+                name: format!("{servers}mode {mode}, {with} AUTO_INCREMENT"),
+                points: points.collect(),
+            });
         }
     }
     lines

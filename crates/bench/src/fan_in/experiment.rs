@@ -11,6 +11,7 @@ use hortator_sandbox::Builder;
 use super::contender::{self, Agent};
 use super::sources::{Source, checksums, connect, set_up};
 use super::{Contender, Workload};
+use crate::figures::{OTHER_CPU, WALL};
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, measure, server};
 
@@ -48,8 +49,6 @@ pub struct Outcome {
 pub(super) const BACKLOG: &str = "backlog";
 /// The factor that says how many sources there are.
 pub(super) const SOURCES: &str = "sources";
-/// The time until the last source is applied.
-pub(super) const WALL: &str = "wall_s";
 /// Transactions of all sources in a second.
 pub(super) const RATE: &str = "transactions_per_s";
 /// CPU time of the target.
@@ -58,8 +57,6 @@ pub(super) const TARGET_CPU: &str = "target_cpu_s";
 pub(super) const AGENT_CPU: &str = "agent_cpu_s";
 /// Peak resident memory of the agent.
 pub(super) const AGENT_PEAK: &str = "agent_peak_mib";
-/// CPU time of everything else on the machine.
-pub(super) const OTHER_CPU: &str = "other_cpu_s";
 
 /// The sources of the cell that is measured, with their backlogs.
 struct Backlog {

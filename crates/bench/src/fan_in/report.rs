@@ -1,12 +1,12 @@
 //! The outcome as a page.
 
-use std::time::SystemTime;
-
-use super::experiment::{AGENT_CPU, AGENT_PEAK, BACKLOG, OTHER_CPU, RATE, SOURCES, TARGET_CPU, WALL};
+use super::experiment::{AGENT_CPU, AGENT_PEAK, BACKLOG, RATE, SOURCES, TARGET_CPU};
 use super::{Contender, Experiment, Outcome, Workload};
-use crate::page::{BarGroup, ContenderNote, JSON_VERSION, Line, Page, Plot, PlotForm, Point, Section, Table};
-use crate::report::{Spread, date, machine, warnings_of_cpu};
+use crate::figures::WALL;
+use crate::page::{BarGroup, ContenderNote, Line, Page, Plot, PlotForm, Point, Section, Table};
+use crate::report::Spread;
 use crate::rounds::{self, Cell};
+use crate::rules::{self, Facts};
 use crate::server::SETTINGS;
 
 /// What a confirmed commit of the target survives, with the settings of all contenders.
@@ -27,26 +27,20 @@ const HEADINGS: [&str; 8] = [
 #[must_use]
 pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
     let is_of_files = experiment.contenders.iter().any(|contender| Contender::OF_FILES.contains(contender));
-    let mut page = Page {
-        version: JSON_VERSION,
+    let page = Page {
         experiment: if is_of_files { "recovery" } else { "fan-in" }.to_owned(),
         title: if is_of_files { "Point-in-time recovery from binary log files" } else { "Several servers into one" }
             .to_owned(),
         question: question(is_of_files),
         reported: reported(is_of_files),
         command: command(experiment, is_of_files),
-        date: date(SystemTime::now()),
-        machine: machine(),
-        versions: vec![outcome.version.clone()],
         settings: SETTINGS.iter().map(|(name, value)| format!("{name}={value}")).collect(),
         contenders: experiment.contenders.iter().map(|contender| note(*contender)).collect(),
         limits: limits(is_of_files),
-        runs: outcome.measured.runs.clone(),
         ..Page::default()
     };
-    page.warnings = outcome.measured.unfinished.iter().cloned().collect();
-    let times = page.runs.iter().filter_map(|run| run.figure(WALL).zip(run.figure(OTHER_CPU)));
-    page.warnings.extend(warnings_of_cpu(times));
+    let versions = std::slice::from_ref(&outcome.version);
+    let mut page = rules::page(page, &Facts { measured: &outcome.measured, versions, left_out: &[] });
     page.answers = answers(experiment, &page);
     page.sections = experiment.workloads.iter().map(|workload| section(experiment, &page, *workload)).collect();
     page

@@ -5,18 +5,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Loader;
 use super::dumps::Dumps;
-use crate::child_inserts::{self, ChildInserts, Parents};
+use crate::child_inserts::{ChildInserts, Parents};
 use crate::deployment::{Current, Deployment, installed};
 use crate::employees::{ForeignKeys, SCHEMA};
 use crate::load_generator::Threads;
+use crate::load_run::LoadRun;
+use crate::measure::Usage;
 use crate::nodes::Nodes;
-use crate::resource_usage::Clocks;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
-use crate::{Error, convergence, foreign_key_validation, measure, server_copy};
+use crate::{Error, convergence, figures, foreign_key_validation, measure, programs, server_copy};
 
 /// Rows of a statement; the last ones are about 1 MB.
 pub(super) const STATEMENT_ROWS: [u64; 6] = [1, 10, 50, 500, 5_000, 20_000];
@@ -69,14 +70,6 @@ pub(super) const ROWS: &str = "rows_per_statement";
 pub(super) const PARENTS: &str = "parents";
 /// The contender of the sweep.
 pub(super) const INSERTS: &str = "INSERTs, one connection";
-/// From the start of the loader to its end.
-pub(super) const WALL: &str = "wall_s";
-/// From the start of the loader until all nodes have all rows.
-pub(super) const ALL: &str = "all_nodes_s";
-/// CPU time of all servers.
-pub(super) const SERVER_CPU: &str = "server_cpu_s";
-/// The time for which flow control stopped the cluster.
-pub(super) const FLOW_CONTROL: &str = "flow_control_s";
 
 /// One thing to measure.
 #[derive(Clone, Copy, Debug)]
@@ -133,8 +126,8 @@ impl Experiment {
         let tasks: Vec<Task<Work>> = deployments.iter().flat_map(|deployment| self.tasks(*deployment)).collect();
         let mut dumps = None;
         let mut current = Current::default();
-        current.versions.extend(crate::contenders::version("mariadb"));
-        current.versions.extend(self.hortator.to_str().and_then(crate::contenders::version));
+        current.versions.extend(programs::version("mariadb"));
+        current.versions.extend(self.hortator.to_str().and_then(programs::version));
         let measured = rounds::run(&tasks, say, |task, say| {
             let result = self.measure(task, &mut dumps, &mut current, say);
             if !matches!(result, Ok(_) | Err(Error::Interrupted)) {
@@ -206,7 +199,7 @@ impl Experiment {
                 if task.round == 1 {
                     nodes.check_same_state(SCHEMA, None)?;
                 }
-                Ok(child_inserts::figures(&generated))
+                Ok(figures::of_threads(&generated))
             }
         }
     }
@@ -231,10 +224,10 @@ impl Experiment {
         }
     }
 
-    /// The time of the program.
-    fn run_loader(&self, loader: Loader, keys: ForeignKeys, dumps: &Dumps, nodes: &Nodes) -> Result<Duration, Error> {
+    /// What the program used.
+    fn run_loader(&self, loader: Loader, keys: ForeignKeys, dumps: &Dumps, nodes: &Nodes) -> Result<Usage, Error> {
         let mut command = loader.command(keys, dumps, nodes, &self.hortator)?;
-        Ok(measure::run(&mut command, &self.folder.join("foreign-keys.log"), &self.stop)?.wall)
+        measure::run(&mut command, &self.folder.join("foreign-keys.log"), &self.stop)
     }
 
     fn load(
@@ -245,15 +238,8 @@ impl Experiment {
         nodes: &Nodes,
         is_first: bool,
     ) -> Result<Figures, Error> {
-        nodes.quiesce_without(SCHEMA)?;
-        let (before, paused_before) = (Clocks::read(nodes)?, nodes.paused()?);
-        let wall = self.run_loader(loader, keys, dumps, nodes)?;
-        let end = Instant::now();
-        nodes.wait_until_applied()?;
-        let all = wall + end.elapsed();
-        let usage = Clocks::read(nodes)?.since(&before);
-        let paused = nodes.paused()?.saturating_sub(paused_before);
-
+        let rest = nodes.quiesce_without(SCHEMA)?;
+        let run = LoadRun::measure(rest, nodes, || self.run_loader(loader, keys, dumps, nodes).map(Some))?;
         let rows = dumps.sample.rows;
         convergence::check(nodes, &loader.to_string(), rows, server_copy::loaded_rows)?;
         if !loader.is_checked() {
@@ -262,16 +248,6 @@ impl Experiment {
         if is_first {
             nodes.check_same_state(SCHEMA, dumps.expected(keys))?;
         }
-        let figures = [
-            (WALL, wall.as_secs_f64()),
-            (ALL, all.as_secs_f64()),
-            (child_inserts::RATE, rows as f64 / all.as_secs_f64()),
-            (child_inserts::CORES, usage.server_cpu.as_secs_f64() / all.as_secs_f64()),
-            (SERVER_CPU, usage.server_cpu.as_secs_f64()),
-            ("client_cpu_s", usage.own_cpu.as_secs_f64()),
-            (child_inserts::OTHER_CPU, usage.other_cpu.as_secs_f64()),
-            (FLOW_CONTROL, paused.as_secs_f64()),
-        ];
-        Ok(figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+        Ok(run.figures(rows))
     }
 }

@@ -1,11 +1,11 @@
 //! The loads of the sample: table, bars and answers.
 
-use super::experiment::{ALL, FLOW_CONTROL, SERVER_CPU, WALL, load_cell};
+use super::experiment::load_cell;
 use super::report::REPORTED_FACTOR;
 use super::{Experiment, Loader};
-use crate::child_inserts::{CORES, RATE};
 use crate::deployment::Deployment;
 use crate::employees::ForeignKeys;
+use crate::figures::{ALL, CORES, FLOW_CONTROL, RATE, SERVER_CPU, WALL};
 use crate::page::{BarGroup, Mark, Page, Plot, PlotForm, Section, Table};
 use crate::report::{Spread, median, median_and_range, thousands};
 use crate::resource_usage::cores_used;

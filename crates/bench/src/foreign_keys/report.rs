@@ -1,14 +1,13 @@
 //! The outcome as a page.
 
-use std::time::SystemTime;
-
-use super::experiment::{ALL, INSERTS, STATEMENT_ROWS};
+use super::experiment::{INSERTS, STATEMENT_ROWS};
 use super::{Experiment, Loader, Outcome, loads_report, sweep_report};
-use crate::child_inserts::{MEASURED, OTHER_CPU, Parents};
+use crate::child_inserts::Parents;
 use crate::deployment::{self, Deployment};
 use crate::employees::ForeignKeys;
-use crate::page::{ContenderNote, JSON_VERSION, Page};
-use crate::report::{date, machine, thousands, warnings_of_cpu};
+use crate::page::{ContenderNote, Page};
+use crate::report::thousands;
+use crate::rules::{self, Facts};
 
 /// The factor between loads into a cluster with foreign keys and without: 2,278 s and 90 s.
 pub(super) const REPORTED_FACTOR: f64 = 25.3;
@@ -17,7 +16,6 @@ pub(super) const REPORTED_FACTOR: f64 = 25.3;
 #[must_use]
 pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
     let mut page = Page {
-        version: JSON_VERSION,
         experiment: "foreign-keys".to_owned(),
         title: "Foreign keys and a load into a cluster".to_owned(),
         question: "Why is a load with foreign keys into Galera so slow, and is only a load hit?".to_owned(),
@@ -28,24 +26,16 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
                 .to_owned(),
         ],
         command: command(experiment),
-        date: date(SystemTime::now()),
-        machine: machine(),
-        versions: outcome.versions.clone(),
         settings: deployment::settings(),
         contenders: contenders(experiment),
-        limits: limits(experiment),
-        runs: outcome.measured.runs.clone(),
+        limits: limits(),
         ..Page::default()
     };
     if outcome.rows > 0 {
         page.settings.push(format!("{} rows of the sample, scale {}", thousands(outcome.rows), experiment.scale));
     }
-    page.warnings = outcome.measured.unfinished.iter().chain(&outcome.left_out).cloned().collect();
-    let times = page.runs.iter().filter_map(|run| {
-        let seconds = run.figure(ALL).or_else(|| run.figure(MEASURED))?;
-        Some((seconds, run.figure(OTHER_CPU)?))
-    });
-    page.warnings.extend(warnings_of_cpu(times));
+    let facts = Facts { measured: &outcome.measured, versions: &outcome.versions, left_out: &outcome.left_out };
+    let mut page = rules::page(page, &facts);
     page.answers = loads_report::answers(experiment, &page);
     page.answers.extend(sweep_report::answers(experiment, &page));
     page.sections = loads_report::section(experiment, &page).into_iter().collect();
@@ -80,15 +70,11 @@ fn contenders(experiment: &Experiment) -> Vec<ContenderNote> {
     notes
 }
 
-fn limits(experiment: &Experiment) -> Vec<String> {
-    let mut limits = vec![
+fn limits() -> Vec<String> {
+    vec![
         "All nodes share this machine: its cores apply each row once for each node.".to_owned(),
         "\"No foreign keys\" keeps the indexes that foreign keys would create: only the checks are missing.".to_owned(),
         "The report does not say how many nodes it had, nor how many rows a statement: only the ratios compare."
             .to_owned(),
-    ];
-    if experiment.rounds == 1 {
-        limits.push("One round: the spread of the runs is not known.".to_owned());
-    }
-    limits
+    ]
 }

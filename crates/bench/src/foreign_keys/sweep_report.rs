@@ -2,9 +2,10 @@
 
 use super::Experiment;
 use super::experiment::{INSERTS, STATEMENT_ROWS, inserts_cell};
-use crate::child_inserts::{CORES, Parents, RATE, ROW_CPU};
+use crate::child_inserts::Parents;
 use crate::deployment::Deployment;
 use crate::employees::ForeignKeys;
+use crate::figures::{CORES, RATE, ROW_CPU};
 use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::{Spread, capitalized, median, median_and_range, thousands};
 use crate::resource_usage::cores_used;

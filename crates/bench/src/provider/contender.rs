@@ -1,13 +1,8 @@
 //! The servers that are compared, and their durability.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use hortator_sandbox::Topology;
 
-use super::Suite;
-use crate::Error;
-use crate::nodes::Nodes;
+use crate::deployment::Deployment;
 
 /// The settings of every server beyond [`crate::server::SETTINGS`]: more connections than the default, and the lock
 /// mode that clusters need. No server has a binary log.
@@ -54,10 +49,13 @@ impl Contender {
         }
     }
 
-    /// Starts its nodes on empty data.
-    pub(super) fn start(self, suite: Suite, durability: Durability, stop: &Arc<AtomicBool>) -> Result<Nodes, Error> {
-        let further = [&COMMON_SETTINGS, suite.settings(), self.settings(durability)].concat();
-        Nodes::start(self.topology(suite.nodes()), &further, stop)
+    /// So many servers of it.
+    pub(super) fn deployment(self, nodes: usize) -> Deployment {
+        match self {
+            Self::Hortator => Deployment::Hortator(nodes),
+            Self::Galera => Deployment::Galera(nodes),
+            Self::NoProvider => Deployment::Alone,
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::{Done, SCHEMA, Workload, set_up};
+use super::{SCHEMA, Workload, set_up};
 use crate::Error;
-use crate::load_generator::{Task, Threads};
+use crate::load_generator::{Generated, Task, Threads};
 use crate::nodes::Nodes;
 
 /// The bytes of each row besides its key.
@@ -21,7 +21,7 @@ pub(super) fn run(
     rows: u64,
     time: Duration,
     stop: &AtomicBool,
-) -> Result<Done, Error> {
+) -> Result<Generated, Error> {
     let table = format!(
         "CREATE TABLE inserted (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, payload VARCHAR({PAYLOAD_BYTES}) NOT NULL) \
          ENGINE=InnoDB"
@@ -34,7 +34,7 @@ pub(super) fn run(
         count: &format!("SELECT COUNT(*) FROM {SCHEMA}.inserted"),
     };
     let payload = "x".repeat(PAYLOAD_BYTES);
-    let done = task.run(nodes, time, stop, |thread| {
+    task.run(nodes, time, stop, |thread| {
         let mut keys = thread as u64 * KEYS_PER_THREAD..;
         let payload = &payload;
         move |sql: &mut String| {
@@ -43,6 +43,5 @@ pub(super) fn run(
                 let _ = write!(sql, "{}({key},'{payload}')", if row == 0 { "" } else { "," });
             }
         }
-    });
-    done.map(Done::from)
+    })
 }

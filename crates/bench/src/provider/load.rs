@@ -3,24 +3,27 @@
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use super::{Done, Workload};
+use super::Workload;
 use crate::employees::Dump;
+use crate::load_run::LoadRun;
 use crate::nodes::Nodes;
-use crate::resource_usage::Clocks;
+use crate::quiesce::AtRest;
+use crate::rounds::Figures;
 use crate::{Error, convergence, measure, server_copy};
 
 /// The log of the client goes to the folder.
-pub(super) fn run(dump: &Dump, nodes: &Nodes, folder: &Path, stop: &AtomicBool) -> Result<Done, Error> {
+pub(super) fn run(
+    rest: AtRest,
+    dump: &Dump,
+    nodes: &Nodes,
+    folder: &Path,
+    stop: &AtomicBool,
+) -> Result<Figures, Error> {
     let mut client = nodes.client();
     client.stdin(Stdio::from(dump.open()?)).current_dir(&dump.folder);
-    let before = Clocks::read(nodes)?;
-    measure::run(&mut client, &folder.join("provider-load.log"), stop)?;
-    let end = Instant::now();
-    nodes.wait_until_applied()?;
-    let apply_lag = end.elapsed();
-    let usage = Clocks::read(nodes)?.since(&before);
+    let log = folder.join("provider-load.log");
+    let run = LoadRun::measure(rest, nodes, || measure::run(&mut client, &log, stop).map(Some))?;
     convergence::check(nodes, &Workload::Load.title(), dump.rows, server_copy::loaded_rows)?;
-    Ok(Done { rows: dump.rows, conflicts: 0, usage, apply_lag })
+    Ok(run.figures(dump.rows))
 }

@@ -1,7 +1,6 @@
 //! The suites: contenders, number of nodes, and workloads.
 
 use super::{Contender, Workload};
-use crate::nodes::CLUSTER_SETTINGS;
 
 /// Nodes of a cluster.
 const CLUSTER_NODES: usize = 3;
@@ -59,14 +58,6 @@ impl Suite {
         match self {
             Self::Single => 1,
             Self::Cluster => CLUSTER_NODES,
-        }
-    }
-
-    /// The settings of its servers beyond the common ones.
-    pub(super) fn settings(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Single => &[],
-            Self::Cluster => &CLUSTER_SETTINGS,
         }
     }
 

@@ -7,7 +7,7 @@ use hortator_check::state::{self, State};
 use hortator_mysql::{Connection, quote_identifier};
 
 use crate::Error;
-use crate::server::Server;
+use crate::nodes::Nodes;
 
 /// Differences that are listed, at most.
 const LISTED_LIMIT: usize = 20;
@@ -23,8 +23,8 @@ impl EndState {
     ///
     /// # Errors
     /// [`Error::Server`] when a statement fails.
-    pub fn read(server: &Server) -> Result<Self, Error> {
-        let mut connection = server.connect()?;
+    pub fn read(server: &Nodes) -> Result<Self, Error> {
+        let mut connection = server.connect(0)?;
         let mut schemas = BTreeMap::new();
         for name in schema_names(&mut connection)? {
             let state = state::describe(&mut connection, &name).map_err(Error::server("reading the end state"))?;
@@ -68,8 +68,8 @@ impl EndState {
     ///
     /// # Errors
     /// [`Error::Server`] when a statement fails.
-    pub fn differing_rows(&self, here: &Server, other: &Self, there: &Server) -> Result<Vec<String>, Error> {
-        let (mut mine, mut theirs) = (here.connect()?, there.connect()?);
+    pub fn differing_rows(&self, here: &Nodes, other: &Self, there: &Nodes) -> Result<Vec<String>, Error> {
+        let (mut mine, mut theirs) = (here.connect(0)?, there.connect(0)?);
         let mut found = Vec::new();
         for (name, state) in &self.schemas {
             let Some(other) = other.schemas.get(name) else { continue };

@@ -1,30 +1,35 @@
 //! The measurement: each shape is loaded with each contender in turn, round by round, on one private server.
 //!
 //! Each run begins on a server at rest without schemas but an empty one (or, for a reload, one that holds the dump
-//! already). Each round begins with another contender. After the first round the end states are compared with the
-//! client's.
+//! already). Each round begins with another contender. In the first round the end states are compared with the client's.
 
+use std::cell::RefCell;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::Serialize;
-
+use super::Shape;
 use super::end_state::{self, EndState};
 use super::script::Dump;
-use super::{Shape, report};
+use crate::load_run::LoadRun;
 use crate::measure::{self, Usage};
-use crate::server::Server;
-use crate::{Error, contenders, quiesce};
+use crate::nodes::Nodes;
+use crate::quiesce::AtRest;
+use crate::rounds::{self, Cell, Figures, Measured, Task};
+use crate::{Error, programs};
 
 /// The schema that every dump is loaded into, unless it names others.
 pub(super) const SCHEMA: &str = "bench";
+/// The factor that names the shape.
+pub(super) const SHAPE: &str = "shape";
+/// Characters of a reason.
+const REASON_LIMIT_CHARS: usize = 600;
 
 /// A program that loads dumps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// The server's own client: what the others are compared with.
     Client,
@@ -34,15 +39,13 @@ pub enum Contender {
     Baseline,
 }
 
-impl Contender {
-    /// How the report calls it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Client => "client",
             Self::Hortator => "hortator",
             Self::Baseline => "baseline",
-        }
+        })
     }
 }
 
@@ -65,225 +68,147 @@ pub struct Experiment {
     pub stop: Arc<AtomicBool>,
 }
 
-/// One timed run.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
-    /// What the loading program used.
-    pub loader: Usage,
-    /// CPU time of the server meanwhile.
-    pub server_cpu: Duration,
-    /// CPU time of everything else on the machine meanwhile.
-    pub other_cpu: Duration,
-}
-
-/// What a contender's loads left.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "result", rename_all = "lowercase")]
-pub enum Verdict {
-    /// The client's end state, row for row.
-    Same {
-        /// Rows compared.
-        rows: u64,
-        /// Definitions compared.
-        definitions: usize,
-    },
-    /// Another end state.
-    Differs {
-        /// The first differences from the client's; `first` in them is the client.
-        differences: Vec<String>,
-    },
-    /// The program failed.
-    Failed {
-        /// Its message.
-        message: String,
-    },
-}
-
-/// What a contender did with one shape.
-#[derive(Debug)]
-pub struct Loads {
-    /// Which contender.
-    pub contender: Contender,
-    /// Every run, in the order of time; empty unless the end state is the client's.
-    pub runs: Vec<Run>,
-    /// What the runs left; none when the client has failed before.
-    pub verdict: Option<Verdict>,
-}
-
-/// What was measured of one shape.
-#[derive(Debug)]
-pub struct Measured {
-    /// Which shape.
-    pub shape: &'static Shape,
-    /// What was loaded.
-    pub dump: Dump,
-    /// One entry for each contender, the client first.
-    pub loads: Vec<Loads>,
-}
-
-impl Measured {
-    /// What a contender did.
-    #[must_use]
-    pub fn of(&self, contender: Contender) -> Option<&Loads> {
-        self.loads.iter().find(|loads| loads.contender == contender)
-    }
-}
-
 /// The result.
 #[derive(Debug)]
 pub struct Outcome {
-    /// How often each contender loaded each shape.
-    pub rounds: usize,
-    /// The dumps' size.
-    pub scale: f64,
-    /// Who took part.
-    pub contenders: Vec<Contender>,
-    /// One entry for each shape.
-    pub shapes: Vec<Measured>,
+    /// All runs.
+    pub measured: Measured,
     /// The versions of server and contenders.
     pub versions: Vec<String>,
+    /// The dumps, by the name of their shape.
+    pub dumps: Vec<(&'static Shape, Dump)>,
 }
 
-impl Outcome {
-    /// Whether each contender loaded each shape, with the client's end state.
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        let mut verdicts = self.shapes.iter().flat_map(|shape| &shape.loads).map(|loads| &loads.verdict);
-        verdicts.all(|verdict| matches!(verdict, Some(Verdict::Same { .. })))
-    }
+/// A shape and the server that loads it.
+struct Prepared {
+    server: Rc<Nodes>,
+    shape: &'static Shape,
+    dump: Dump,
+    /// What the client's first load has left.
+    client: RefCell<Option<EndState>>,
 }
 
 impl Experiment {
-    /// Measures all shapes, with a line to `say` for each step.
+    /// Runs it; `say` takes a line for each step. A contender that fails, or leaves another end state than the client, has no
+    /// figure.
     ///
     /// # Errors
-    /// Any [`Error`] but a contender's failure, which is a [`Verdict`].
+    /// When nothing can be measured here. All other errors stand with the runs.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        if contenders::version("mariadb").is_none() {
-            return Err(Error::Missing { program: "mariadb", remedy: "on Debian: apt-get install mariadb-client" });
-        }
-        say("server: starting");
-        let server = Server::temporary(Arc::clone(&self.stop))?;
-        let mut shapes = Vec::new();
-        for (index, shape) in self.shapes.iter().enumerate() {
+        programs::check_client()?;
+        let cells: Vec<Cell> = self.shapes.iter().map(|shape| cell(shape)).collect();
+        let tasks = rounds::plan(&cells, &self.contenders(), self.rounds);
+        let (mut server, mut versions, mut dumps) = (None, Vec::new(), Vec::new());
+        let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
+            let shape = self.shape(cell)?;
             let dump = shape.generate(&self.folder, self.scale)?;
-            let (megabytes, statements) = (dump.bytes as f64 / 1e6, report::thousands(dump.statements));
-            say(&format!("{}: {megabytes:.1} MB, {statements} statements", shape.name));
-            if index == 0 {
-                self.prepare(&server, shape, &dump)?;
-                // The first load grows the server's files: it is not measured. A failure shows again in the first round.
-                let _ = self.load(Contender::Client, &server, &dump);
-            }
-            let measured = self.measure(&server, shape, dump, say)?;
-            say(&report::line(&measured));
-            shapes.push(measured);
-        }
-        let versions = self.versions(&server)?;
-        Ok(Outcome { rounds: self.rounds, scale: self.scale, contenders: self.contenders(), shapes, versions })
+            say(&format!("{}: {:.1} MB, {} statements", shape.name, dump.bytes as f64 / 1e6, dump.statements));
+            dumps.retain(|(known, _): &(&Shape, Dump)| known.name != shape.name);
+            dumps.push((shape, dump.clone()));
+            let server = match &server {
+                Some(server) => Rc::clone(server),
+                None => {
+                    let started = Rc::new(self.start(shape, &dump, say)?);
+                    versions = self.versions(&started)?;
+                    Rc::clone(server.insert(started))
+                }
+            };
+            Ok(Prepared { server, shape, dump, client: RefCell::new(None) })
+        };
+        let measured = rounds::run_prepared(&tasks, say, prepare, |task, prepared| self.measure(task, prepared));
+        Ok(Outcome { measured, versions, dumps })
     }
 
-    fn contenders(&self) -> Vec<Contender> {
+    /// The client first: its load gives the expected state.
+    pub(super) fn contenders(&self) -> Vec<Contender> {
         let baseline = self.baseline.is_some().then_some(Contender::Baseline);
         [Contender::Client, Contender::Hortator].into_iter().chain(baseline).collect()
     }
 
-    fn versions(&self, server: &Server) -> Result<Vec<String>, Error> {
-        let mut versions = vec![format!("server {}", server.connect()?.version().text)];
-        versions.extend(contenders::version("mariadb"));
-        versions.extend(self.hortator.to_str().and_then(contenders::version));
+    fn shape(&self, wanted: &Cell) -> Result<&'static Shape, Error> {
+        let found = self.shapes.iter().find(|shape| cell(shape) == *wanted).copied();
+        found.ok_or_else(|| Error::Answer(format!("no such shape: {wanted:?}")))
+    }
+
+    /// A server whose files have grown: the first load does that.
+    fn start(&self, shape: &Shape, dump: &Dump, say: &mut dyn FnMut(&str)) -> Result<Nodes, Error> {
+        say("server: starting");
+        let server = Nodes::alone(&self.stop)?;
+        let _rest = self.set_up(&server, shape, dump)?;
+        // It is not measured. A failure shows again in the first round.
+        match self.load(Contender::Client, &server, dump) {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            _ => Ok(server),
+        }
+    }
+
+    fn versions(&self, server: &Nodes) -> Result<Vec<String>, Error> {
+        let mut versions = server.versions()?;
+        versions.extend(programs::version("mariadb"));
+        versions.extend(self.hortator.to_str().and_then(programs::version));
         if let Some(baseline) = &self.baseline {
-            let version = baseline.to_str().and_then(contenders::version).unwrap_or_default();
+            let version = baseline.to_str().and_then(programs::version).unwrap_or_default();
             versions.push(format!("baseline {version} ({})", baseline.display()));
         }
         Ok(versions)
     }
 
-    fn measure(
-        &self,
-        server: &Server,
-        shape: &'static Shape,
-        dump: Dump,
-        say: &mut dyn FnMut(&str),
-    ) -> Result<Measured, Error> {
-        let new = |contender| Loads { contender, runs: Vec::new(), verdict: None };
-        let mut loads: Vec<Loads> = self.contenders().into_iter().map(new).collect();
-        // The client is first in the first round, so that its state is there to compare with.
-        let mut client_state = None;
-        for round in 0..self.rounds {
-            for place in 0..loads.len() {
-                let loads_count = loads.len();
-                let current = &mut loads[(place + round) % loads_count];
-                let is_out = !matches!(current.verdict, None | Some(Verdict::Same { .. }));
-                let has_reference = client_state.is_some() || (round == 0 && current.contender == Contender::Client);
-                if is_out || !has_reference {
-                    continue;
-                }
-                match self.timed_run(current.contender, server, shape, &dump) {
-                    Ok(run) => {
-                        let (name, seconds) = (current.contender.name(), run.loader.wall.as_secs_f64());
-                        say(&format!("{}, round {}/{}: {name} {seconds:.2} s", shape.name, round + 1, self.rounds));
-                        current.runs.push(run);
-                    }
-                    Err(Error::Failed { status, output, .. }) => {
-                        say(&format!("{}: {} failed ({status}): {output}", shape.name, current.contender.name()));
-                        current.runs.clear();
-                        current.verdict = Some(Verdict::Failed { message: output });
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                }
-                if round == 0 {
-                    let state = EndState::read(server)?;
-                    let reference = client_state.get_or_insert_with(|| state.clone());
-                    let verdict = self.judge(server, &dump, reference, &state)?;
-                    if matches!(verdict, Verdict::Differs { .. }) {
-                        current.runs.clear();
-                    }
-                    current.verdict = Some(verdict);
-                }
-            }
-        }
-        Ok(Measured { shape, dump, loads })
-    }
-
-    /// Compares a state, which `server` still holds, with the client's.
-    fn judge(&self, server: &Server, dump: &Dump, client: &EndState, state: &EndState) -> Result<Verdict, Error> {
-        let mut differences = client.differences(state);
-        if differences.is_empty() {
-            return Ok(Verdict::Same { rows: state.row_count(), definitions: state.definition_count() });
-        }
-        // The client loads once more on a server of its own, to find which rows of large tables differ.
-        let beside = Server::temporary(Arc::clone(&self.stop))?;
-        create_schema(&beside)?;
-        self.load(Contender::Client, &beside, dump)?;
-        differences.extend(client.differing_rows(&beside, state, server)?);
-        Ok(Verdict::Differs { differences })
-    }
-
     /// Brings the server into the state in which the shape's load begins.
-    fn prepare(&self, server: &Server, shape: &Shape, dump: &Dump) -> Result<(), Error> {
-        let mut connection = server.connect()?;
-        end_state::drop_all(&mut connection)?;
+    fn set_up(&self, server: &Nodes, shape: &Shape, dump: &Dump) -> Result<AtRest, Error> {
+        end_state::drop_all(&mut server.connect(0)?)?;
         create_schema(server)?;
         if shape.is_reload {
             self.load(Contender::Client, server, dump)?;
         }
-        quiesce::wait(&mut [connection], || server.cpu_time(), &self.stop)
+        server.quiesce()
     }
 
-    fn timed_run(&self, contender: Contender, server: &Server, shape: &Shape, dump: &Dump) -> Result<Run, Error> {
-        let machine_cpu = || measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"));
-        self.prepare(server, shape, dump)?;
-        let (server_before, machine_before) = (server.cpu_time()?, machine_cpu()?);
-        let loader = self.load(contender, server, dump)?;
-        let server_cpu = server.cpu_time()? - server_before;
-        let other_cpu = (machine_cpu()? - machine_before).saturating_sub(server_cpu + loader.cpu);
-        Ok(Run { loader, server_cpu, other_cpu })
+    fn measure(&self, task: &Task<Contender>, prepared: &Prepared) -> Result<Figures, Error> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        let contender = task.contender;
+        let Prepared { server, shape, dump, client } = prepared;
+        if contender != Contender::Client && client.borrow().is_none() {
+            return Err(Error::Answer("the client's load has failed: there is no end state to compare with".to_owned()));
+        }
+        let rest = self.set_up(server, shape, dump)?;
+        let run = LoadRun::measure(rest, server, || self.load(contender, server, dump).map(Some));
+        let run = run.map_err(shortened)?;
+        let mut rows = 0;
+        if task.round == 1 {
+            let state = EndState::read(server)?;
+            rows = state.row_count();
+            self.judge(contender, prepared, state)?;
+        }
+        let mut figures = run.figures(rows);
+        // The rows of a dump that changes rows say nothing about its size.
+        figures.retain(|name, _| name != crate::figures::RATE && name != crate::figures::ROW_CPU);
+        Ok(figures)
     }
 
-    fn load(&self, contender: Contender, server: &Server, dump: &Dump) -> Result<Usage, Error> {
+    /// Compares a state, which the server still holds, with the client's.
+    fn judge(&self, contender: Contender, prepared: &Prepared, state: EndState) -> Result<(), Error> {
+        let mut client = prepared.client.borrow_mut();
+        let expected = client.get_or_insert_with(|| state.clone());
+        let mut differences = expected.differences(&state);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        // The client loads once more on a server of its own, to find which rows of large tables differ.
+        let beside = Nodes::alone(&self.stop)?;
+        create_schema(&beside)?;
+        self.load(Contender::Client, &beside, &prepared.dump)?;
+        differences.extend(expected.differing_rows(&beside, &state, &prepared.server)?);
+        Err(shortened(Error::Answer(format!(
+            "other end state (first: client, second: {contender}): {}",
+            differences.join("; ")
+        ))))
+    }
+
+    fn load(&self, contender: Contender, server: &Nodes, dump: &Dump) -> Result<Usage, Error> {
         let hortator = |program: &Path| {
-            let mut command = server.client(program, &["load"]);
+            let mut command = server.client_program(program, &["load"]);
             command.args(["-D", SCHEMA]).arg(&dump.path).stdin(Stdio::null());
             command
         };
@@ -292,19 +217,34 @@ impl Experiment {
             Contender::Hortator => hortator(&self.hortator),
             Contender::Baseline => hortator(self.baseline.as_deref().unwrap_or(&self.hortator)),
         };
-        let log = self.folder.join(format!("{}.log", contender.name()));
-        measure::run(&mut command, &log, &self.stop)
+        measure::run(&mut command, &self.folder.join(format!("{contender}.log")), &self.stop)
     }
 }
 
-fn client(server: &Server, dump: &Dump) -> Result<Command, Error> {
+/// The cell of a shape.
+pub(super) fn cell(shape: &Shape) -> Cell {
+    rounds::cell(&[(SHAPE, shape.name.to_owned())])
+}
+
+/// One line of bounded length, for a table.
+fn shortened(error: Error) -> Error {
+    match error {
+        Error::Failed { .. } | Error::Answer(_) => {
+            let text = error.to_string().replace('\n', " ");
+            Error::Answer(text.chars().take(REASON_LIMIT_CHARS).collect())
+        }
+        other => other,
+    }
+}
+
+fn client(server: &Nodes, dump: &Dump) -> Result<Command, Error> {
     let file = std::fs::File::open(&dump.path).map_err(Error::io(format!("opening {}", dump.path.display())))?;
-    let mut command = server.client("mariadb", &[]);
+    let mut command = server.client();
     command.args(["-D", SCHEMA]).stdin(Stdio::from(file));
     Ok(command)
 }
 
-fn create_schema(server: &Server) -> Result<(), Error> {
+fn create_schema(server: &Nodes) -> Result<(), Error> {
     let statement = format!("CREATE DATABASE `{SCHEMA}`");
-    server.connect()?.execute(statement.as_bytes()).map(drop).map_err(Error::server("creating the schema"))
+    server.connect(0)?.execute(statement.as_bytes()).map(drop).map_err(Error::server("creating the schema"))
 }

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::Parents;
-use crate::Error;
-use crate::child_inserts::{self, ChildInserts};
+use crate::child_inserts::ChildInserts;
 use crate::deployment::{Current, Deployment, installed};
 use crate::employees::{ForeignKeys, SCHEMA};
 use crate::load_generator::Threads;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
+use crate::{Error, figures};
 
 /// What is to be measured.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Experiment {
         if task.round == 1 {
             nodes.check_same_state(SCHEMA, None)?;
         }
-        Ok(child_inserts::figures(&generated))
+        Ok(figures::of_threads(&generated))
     }
 }
 

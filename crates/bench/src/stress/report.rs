@@ -1,18 +1,17 @@
 //! The outcome as a page.
 
-use std::time::SystemTime;
-
 use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
 use super::experiment::Load;
 use super::{Experiment, Outcome, Parents};
-use crate::child_inserts::{CORES, LATENCIES, LONGEST, MEASURED, OTHER_CPU, RATE, ROW_CPU, error_figure};
 use crate::deployment::{self, Deployment};
 use crate::employees::ForeignKeys;
+use crate::figures::{CORES, LATENCIES, LONGEST, RATE, ROW_CPU, error_figure};
 use crate::load_generator::Threads;
-use crate::page::{JSON_VERSION, Line, Page, Plot, PlotForm, Point, Section, Table};
-use crate::report::{Spread, capitalized, date, machine, median, median_and_range, thousands, warnings_of_cpu};
+use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
+use crate::report::{Spread, capitalized, median, median_and_range, thousands};
 use crate::resource_usage::cores_used;
+use crate::rules::{self, Facts};
 
 const HEADINGS: [&str; 16] = [
     "servers",
@@ -36,8 +35,7 @@ const HEADINGS: [&str; 16] = [
 /// The page of an experiment.
 #[must_use]
 pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
-    let mut page = Page {
-        version: JSON_VERSION,
+    let page = Page {
         experiment: "stress".to_owned(),
         title: "Foreign keys and concurrent small inserts".to_owned(),
         question: "Do concurrent small inserts pay for foreign keys, too?".to_owned(),
@@ -47,18 +45,13 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
                 .to_owned(),
         ],
         command: command(experiment),
-        date: date(SystemTime::now()),
-        machine: machine(),
-        versions: outcome.versions.clone(),
         settings: deployment::settings(),
         contenders: experiment.deployments.iter().map(|deployment| deployment.note()).collect(),
-        limits: limits(experiment),
-        runs: outcome.measured.runs.clone(),
+        limits: limits(),
         ..Page::default()
     };
-    page.warnings = outcome.measured.unfinished.iter().chain(&outcome.left_out).cloned().collect();
-    page.warnings
-        .extend(warnings_of_cpu(page.runs.iter().filter_map(|run| run.figure(MEASURED).zip(run.figure(OTHER_CPU)))));
+    let facts = Facts { measured: &outcome.measured, versions: &outcome.versions, left_out: &outcome.left_out };
+    let mut page = rules::page(page, &facts);
     page.answers =
         experiment.deployments.iter().flat_map(|deployment| answers(experiment, &page, *deployment)).collect();
     page.sections = experiment.parents.iter().map(|parents| section(experiment, &page, *parents)).collect();
@@ -81,17 +74,13 @@ fn listed<T: ToString>(values: &[T]) -> String {
     values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }
 
-fn limits(experiment: &Experiment) -> Vec<String> {
-    let mut limits = vec![
+fn limits() -> Vec<String> {
+    vec![
         "All nodes, and the threads that insert, share this machine.".to_owned(),
         "The statements are ours: salaries and titles in turn, autocommit. The report does not tell its own.".to_owned(),
         "Each figure is of the measured time after a warm-up; a statement's time includes its repetitions after an error."
             .to_owned(),
-    ];
-    if experiment.rounds == 1 {
-        limits.push("One round: the spread of the runs is not known.".to_owned());
-    }
-    limits
+    ]
 }
 
 /// Threads, and where they are.

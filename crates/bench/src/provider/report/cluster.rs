@@ -1,10 +1,13 @@
 //! The report on clusters: a line for each pair of durabilities and each workload, with the target.
 
-use std::fmt::Write as _;
+use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
-use super::{all, cpu_text, listed, speed_text, spread};
-use crate::provider::{Contender, Durability, Outcome, Run, Workload};
-use crate::report::{markdown_table, plain_table, thousands};
+use super::{all, cpu_text, figure_of, listed, plots, speed_text, table};
+use crate::figures::{CORES, LAG, LATENCIES, MEASURED, RATE, ROW_CPU, error_figure};
+use crate::page::{Page, Section};
+use crate::provider::{Contender, Durability, Experiment, Outcome, Workload};
+use crate::report::{Spread, capitalized, median};
+use crate::resource_usage::cores_used;
 
 pub(super) const TITLE: &str = "Three nodes with Hortator's provider and with Galera";
 
@@ -21,6 +24,20 @@ const HEADINGS: [&str; 9] = [
 ];
 /// The first columns, which are text.
 const WORDS: usize = 2;
+
+const DETAILS: [&str; 11] = [
+    "durability",
+    "workload",
+    "server",
+    "p50 ms",
+    "p95 ms",
+    "p99 ms",
+    "all nodes after s",
+    "error 1213",
+    "error 1205",
+    "1213 per 100 confirmed",
+    "cores",
+];
 
 /// The durability of Hortator and of Galera that are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,33 +91,76 @@ impl DurabilityPair {
     }
 }
 
-fn cells(pair: DurabilityPair, workload: Workload, outcome: &Outcome) -> Option<[String; 9]> {
-    let of = |contender, figure| spread(outcome, (pair.durability(contender), workload, contender), figure);
-    let speed = (of(Contender::Hortator, Run::rows_per_s)?, of(Contender::Galera, Run::rows_per_s)?);
-    let cpu = (of(Contender::Hortator, Run::cpu_us_per_row)?, of(Contender::Galera, Run::cpu_us_per_row)?);
-    let ratio = speed.0.median / speed.1.median;
-    Some([
+/// The table, the meaning of the durabilities, the conflicts, and plots.
+pub(super) fn sections(experiment: &Experiment, outcome: &Outcome, page: &Page) -> Vec<Section> {
+    let pairs = || DurabilityPair::ALL.into_iter();
+    let rows = pairs().flat_map(|pair| experiment.workloads.iter().map(move |workload| row(page, pair, *workload)));
+    let meaning = |pair: DurabilityPair| {
+        let settings = outcome.contenders.iter().map(|contender| {
+            format!("{}: {}", contender.title(), listed(contender.settings(pair.durability(*contender))))
+        });
+        let settings: Vec<String> = settings.collect();
+        let (title, meaning, target) = (capitalized(pair.title()), pair.meaning(), pair.target());
+        format!("{title}: {meaning}. Target: {target:.1} × Galera. {}.", settings.join("; "))
+    };
+    let mut sections = vec![Section {
+        title: "Hortator and Galera".to_owned(),
+        text: pairs().map(meaning).collect(),
+        tables: vec![table(&HEADINGS, WORDS, rows.collect())],
+        plots: Vec::new(),
+    }];
+    let details = all(experiment, outcome).map(|(durability, workload, contender)| {
+        let of = |figure: &str| figure_of(page, durability, workload, contender, figure);
+        let mut row = vec![durability.title().to_owned(), workload.title(), contender.title().to_owned()];
+        row.extend(LATENCIES.map(|(figure, _)| median(of(figure), 2)));
+        row.push(median(of(LAG), 2));
+        row.extend([DEADLOCK, LOCK_WAIT_TIMEOUT].map(|number| median(of(&error_figure(number)), 0)));
+        row.push(conflicts_per_100(page, durability, workload, contender));
+        row.push(cores_used(of(CORES)));
+        row
+    });
+    sections.push(Section {
+        title: "Latencies and errors".to_owned(),
+        text: vec![
+            "A statement's time includes its repetitions. The servers retry an autocommit statement once before they return error \
+             1213 (wsrep_retry_autocommit)."
+                .to_owned(),
+        ],
+        tables: vec![table(&DETAILS, 3, details.collect())],
+        plots: Vec::new(),
+    });
+    sections.push(plots(experiment, outcome, page));
+    sections
+}
+
+fn row(page: &Page, pair: DurabilityPair, workload: Workload) -> Vec<String> {
+    let none = || median(None, 0);
+    let of = |contender, figure| figure_of(page, pair.durability(contender), workload, contender, figure);
+    let [hortator, galera] = [Contender::Hortator, Contender::Galera].map(|contender| of(contender, RATE));
+    let [hortator_cpu, galera_cpu] = [Contender::Hortator, Contender::Galera].map(|contender| of(contender, ROW_CPU));
+    let ratio = |own: Option<Spread>, other: Option<Spread>| own.zip(other).map(|(own, other)| own.median / other.median);
+    let shown = |ratio: Option<f64>| ratio.map_or_else(none, |ratio| format!("{ratio:.2}"));
+    let speed = ratio(hortator, galera);
+    let missed = if speed.is_some_and(|ratio| ratio < pair.target()) { " missed" } else { "" };
+    vec![
         pair.title().to_owned(),
         workload.title(),
-        speed_text(speed.0),
-        speed_text(speed.1),
-        format!("{ratio:.2}"),
-        format!("{:.1}{}", pair.target(), if ratio < pair.target() { " missed" } else { "" }),
-        cpu_text(cpu.0),
-        cpu_text(cpu.1),
-        format!("{:.2}", cpu.0.median / cpu.1.median),
-    ])
+        hortator.map_or_else(none, speed_text),
+        galera.map_or_else(none, speed_text),
+        shown(speed),
+        format!("{:.1}{missed}", pair.target()),
+        hortator_cpu.map_or_else(none, cpu_text),
+        galera_cpu.map_or_else(none, cpu_text),
+        shown(ratio(hortator_cpu, galera_cpu)),
+    ]
 }
 
-fn lines(outcome: &Outcome) -> impl Iterator<Item = [String; 9]> {
-    let workloads = outcome.suite.workloads();
-    let all =
-        DurabilityPair::ALL.into_iter().flat_map(move |pair| workloads.iter().map(move |workload| (pair, *workload)));
-    all.filter_map(|(pair, workload)| cells(pair, workload, outcome))
-}
-
-pub(super) fn table(outcome: &Outcome) -> String {
-    plain_table(&HEADINGS, WORDS, lines(outcome))
+/// Errors 1213 for each 100 confirmed rows, over all rounds.
+fn conflicts_per_100(page: &Page, durability: Durability, workload: Workload, contender: Contender) -> String {
+    let of = |figure: &str| figure_of(page, durability, workload, contender, figure).map(|spread| spread.median);
+    let (errors, rate, seconds) = (of(&error_figure(DEADLOCK)), of(RATE), of(MEASURED));
+    let share = errors.zip(rate.zip(seconds)).map(|(errors, (rate, seconds))| errors * 100.0 / (rate * seconds).max(1.0));
+    share.map_or_else(|| median(None, 0), |share| format!("{share:.1}"))
 }
 
 pub(super) fn facts() -> Vec<String> {
@@ -117,48 +177,4 @@ pub(super) fn facts() -> Vec<String> {
     ]
     .map(str::to_owned)
     .to_vec()
-}
-
-/// The table, the meaning of the durabilities, and the conflicts.
-pub(super) fn body(outcome: &Outcome) -> String {
-    let mut text = format!("{}\n## Durability\n\n", markdown_table(&HEADINGS, WORDS, lines(outcome)));
-    for pair in DurabilityPair::ALL {
-        let settings = outcome.suite.contenders().iter().map(|contender| {
-            let settings = listed(contender.settings(pair.durability(*contender)).iter());
-            format!("{}: {settings}", contender.title())
-        });
-        let settings: Vec<String> = settings.collect();
-        let (title, meaning, target) = (pair.title(), pair.meaning(), pair.target());
-        let _ = writeln!(text, "- **{title}**: {meaning}. Target: {target:.1} × Galera. {}", settings.join("; "));
-    }
-    let conflicts: Vec<_> = conflict_lines(outcome).collect();
-    if !conflicts.is_empty() {
-        let headings = ["durability", "workload", "server", "confirmed", "1213", "1213 per 100 confirmed"];
-        let _ = write!(
-            text,
-            "\n## Error 1213\n\nSum of all rounds. The servers retry an autocommit statement once before they \
-             return error 1213 (wsrep_retry_autocommit).\n\n{}",
-            markdown_table(&headings, 3, conflicts.into_iter())
-        );
-    }
-    text
-}
-
-fn conflict_lines(outcome: &Outcome) -> impl Iterator<Item = [String; 6]> {
-    all(outcome.suite).filter_map(|(durability, workload, contender)| {
-        let is_this = |run: &&Run| (run.durability, run.workload, run.contender) == (durability, workload, contender);
-        let runs = outcome.runs.iter().filter(is_this);
-        let (confirmed, conflicts) = runs.fold((0, 0), |sum, run| (sum.0 + run.done.rows, sum.1 + run.done.conflicts));
-        let is_listed = conflicts > 0 || (confirmed > 0 && matches!(workload, Workload::HotRow(_)));
-        is_listed.then(|| {
-            [
-                durability.title().to_owned(),
-                workload.title(),
-                contender.title().to_owned(),
-                thousands(confirmed),
-                thousands(conflicts),
-                format!("{:.1}", conflicts as f64 * 100.0 / confirmed.max(1) as f64),
-            ]
-        })
-    })
 }

@@ -1,135 +1,169 @@
-//! The result as text: a table for a terminal, and a page of Markdown.
+//! The outcome as a page.
 
 mod cluster;
 mod single;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
-use std::time::SystemTime;
-
 use super::contender::COMMON_SETTINGS;
-use super::{Contender, Durability, Outcome, Run, Suite, Workload};
-use crate::report::{Spread, date, machine, markdown_table, thousands, warnings_of};
+use super::experiment::cell;
+use super::{Contender, Durability, Experiment, Outcome, Suite, Workload};
+use crate::figures::{RATE, ROW_CPU};
+use crate::nodes::CLUSTER_SETTINGS;
+use crate::page::{BarGroup, ContenderNote, Page, Plot, PlotForm, Section, Table};
+use crate::report::{Spread, thousands};
+use crate::rules::{self, Facts};
 use crate::server::SETTINGS;
 
-/// One run, as a progress line.
-pub(super) fn line(run: &Run) -> String {
-    let (title, rows) = (run.workload.title(), thousands(run.rows_per_s() as u64));
-    format!("{title}: {rows} rows/s, {:.1} µs of server CPU per row", run.cpu_us_per_row())
-}
-
-/// The table for a terminal, in plain characters, with the warnings that a reader must know.
+/// The page of an experiment.
 #[must_use]
-pub fn table(outcome: &Outcome) -> String {
-    let mut text = match outcome.suite {
-        Suite::Single => single::table(outcome),
-        Suite::Cluster => cluster::table(outcome),
+pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
+    let suite = experiment.suite;
+    let page = Page {
+        experiment: suite.command().to_owned(),
+        title: match suite {
+            Suite::Single => single::TITLE,
+            Suite::Cluster => cluster::TITLE,
+        }
+        .to_owned(),
+        question: match suite {
+            Suite::Single => "What does a wsrep provider cost on a single node: Hortator's, Galera's, and none?",
+            Suite::Cluster => "How fast do three nodes with Hortator's provider write, compared with Galera?",
+        }
+        .to_owned(),
+        command: command(experiment),
+        settings: settings(experiment, outcome),
+        contenders: outcome.contenders.iter().map(|contender| note(*contender)).collect(),
+        limits: limits(suite),
+        ..Page::default()
     };
-    for warning in warnings(outcome) {
-        let _ = write!(text, "\n{warning}");
-    }
-    text
-}
-
-/// A page that describes the comparison, the machine, and how to repeat it.
-#[must_use]
-pub fn markdown(outcome: &Outcome) -> String {
-    let (title, facts, body) = match outcome.suite {
-        Suite::Single => (single::TITLE, single::facts(), single::body(outcome)),
-        Suite::Cluster => (cluster::TITLE, cluster::facts(), cluster::body(outcome)),
+    let facts = Facts { measured: &outcome.measured, versions: &outcome.versions, left_out: &outcome.left_out };
+    let mut page = rules::page(page, &facts);
+    page.answers = answers(experiment, outcome, &page);
+    page.sections = match suite {
+        Suite::Single => single::sections(experiment, outcome, &page),
+        Suite::Cluster => cluster::sections(experiment, outcome, &page),
     };
-    let mut page = format!(
-        "# {title}\n\n{}. Repeat with:\n\n    \
-         cargo build --release -p hortator -p hortator-provider\n    \
-         target/release/hortator bench {} --rounds {} --seconds {} --report FILE\n\n",
-        date(SystemTime::now()),
-        outcome.suite.command(),
-        outcome.rounds,
-        outcome.time.as_secs_f64()
-    );
-    for fact in common_facts(outcome).into_iter().chain(facts).chain(load_fact(outcome)).chain(warnings(outcome)) {
-        let _ = writeln!(page, "- {fact}");
-    }
-    let _ = write!(page, "\n{body}\n## Every run\n\n{}", every_run(outcome));
     page
 }
 
-fn common_facts(outcome: &Outcome) -> Vec<String> {
-    let common = SETTINGS.iter().filter(|(name, _)| !is_durability_setting(name)).chain(&COMMON_SETTINGS);
-    let common = common.chain(outcome.suite.settings());
-    vec![
-        machine(),
-        outcome.versions.join("; "),
-        format!("every server: {}, no binary log; started on empty data", listed(common)),
-        format!(
-            "inserts: {} s each after a warm-up, one table, autocommit, 100 bytes and a number per row",
-            outcome.time.as_secs_f64()
-        ),
-        "× Galera: ratio of the medians; more rows/s and less CPU are better".to_owned(),
-    ]
-}
-
-fn load_fact(outcome: &Outcome) -> Option<String> {
-    let dump = outcome.dump.as_ref()?;
-    Some(format!(
-        "load: {} rows, {} bytes, checksum {:032x}, by `mariadb < employees.sql`, foreign key and unique checks on",
-        thousands(dump.rows),
-        thousands(dump.bytes),
-        dump.checksum
-    ))
-}
-
-fn warnings(outcome: &Outcome) -> Vec<String> {
-    warnings_of(outcome.runs.iter().map(|run| (run.done.usage.wall, run.done.usage.other_cpu)))
-}
-
-fn every_run(outcome: &Outcome) -> String {
-    let headings = [
-        "durability",
-        "workload",
-        "server",
-        "rows/s",
-        "server CPU µs/row",
-        "wall s",
-        "other CPU s",
-        "1213",
-        "all nodes after s",
-    ];
-    let runs = outcome.runs.iter().map(|run| {
-        [
-            run.durability.title().to_owned(),
-            run.workload.title(),
-            run.contender.title().to_owned(),
-            thousands(run.rows_per_s() as u64),
-            format!("{:.1}", run.cpu_us_per_row()),
-            format!("{:.2}", run.done.usage.wall.as_secs_f64()),
-            format!("{:.2}", run.done.usage.other_cpu.as_secs_f64()),
-            thousands(run.done.conflicts),
-            format!("{:.2}", run.done.apply_lag.as_secs_f64()),
-        ]
-    });
-    markdown_table(&headings, 3, runs)
-}
-
-/// All combinations, in the report's order.
-fn all(suite: Suite) -> impl Iterator<Item = (Durability, Workload, Contender)> {
-    let with_workloads = move |durability| suite.workloads().iter().map(move |workload| (durability, *workload));
-    let with_contenders = move |(durability, workload)| {
-        suite.contenders().iter().map(move |contender| (durability, workload, *contender))
+fn command(experiment: &Experiment) -> String {
+    let Experiment { suite, rounds, time, workloads, scale, .. } = experiment;
+    let only = match workloads.len() == suite.workloads().len() {
+        true => String::new(),
+        false => format!(" --only {}", workloads.iter().map(|workload| workload.name()).collect::<Vec<_>>().join(",")),
     };
-    Durability::ALL.into_iter().flat_map(with_workloads).flat_map(with_contenders)
+    let seconds = time.as_secs_f64();
+    format!("hortator bench {} --rounds {rounds} --seconds {seconds} --scale {scale}{only}", suite.command())
+}
+
+fn settings(experiment: &Experiment, outcome: &Outcome) -> Vec<String> {
+    let common = SETTINGS.iter().filter(|(name, _)| !is_durability_setting(name)).chain(&COMMON_SETTINGS);
+    let appliers: &[_] = if experiment.suite.nodes() > 1 { &CLUSTER_SETTINGS } else { &[] };
+    let mut settings: Vec<String> = common.chain(appliers).map(|(name, value)| format!("{name}={value}")).collect();
+    settings.push("no binary log".to_owned());
+    if let Some(dump) = &outcome.dump {
+        settings.push(format!(
+            "load: {} rows, {} bytes, checksum {:032x}",
+            thousands(dump.rows),
+            thousands(dump.bytes),
+            dump.checksum
+        ));
+    }
+    settings
+}
+
+fn note(contender: Contender) -> ContenderNote {
+    let [synced, unsynced] = Durability::ALL.map(|durability| listed(contender.settings(durability)));
+    ContenderNote {
+        name: contender.title().to_owned(),
+        description: match contender {
+            Contender::Hortator => "Hortator's provider.",
+            Contender::Galera => "The installed Galera.",
+            Contender::NoProvider => "A server without a provider.",
+        }
+        .to_owned(),
+        survives: format!(
+            "a crash of the server and a power cut if synced ({synced}); if unsynced ({unsynced}) not a power cut, and a crash as far \
+             as other nodes have it"
+        ),
+    }
+}
+
+fn limits(suite: Suite) -> Vec<String> {
+    let mut limits = vec![
+        "Inserts: one table, autocommit, 100 bytes and a number per row, keys of each thread's own.".to_owned(),
+        "The threads and the servers share this machine.".to_owned(),
+    ];
+    if suite == Suite::Cluster {
+        limits.extend(cluster::facts());
+    }
+    limits
+}
+
+/// The speed of Hortator relative to Galera in each workload, both synced.
+fn answers(experiment: &Experiment, outcome: &Outcome, page: &Page) -> Vec<String> {
+    let has = |contender| outcome.contenders.contains(&contender);
+    if !has(Contender::Hortator) || !has(Contender::Galera) {
+        return Vec::new();
+    }
+    let line = |durability: Durability| {
+        let ratio = |workload: &Workload| {
+            let of = |contender, figure| figure_of(page, durability, *workload, contender, figure);
+            let speed = of(Contender::Hortator, RATE)?.median / of(Contender::Galera, RATE)?.median;
+            let cpu = of(Contender::Hortator, ROW_CPU)?.median / of(Contender::Galera, ROW_CPU)?.median;
+            Some(format!("{speed:.2} and {cpu:.2} ({})", workload.title()))
+        };
+        let ratios: Vec<String> = experiment.workloads.iter().filter_map(ratio).collect();
+        let title = durability.title();
+        let text = format!("Both {title}: Hortator's rows/s and server CPU per row ÷ Galera's: {}.", ratios.join(", "));
+        (!ratios.is_empty()).then_some(text)
+    };
+    Durability::ALL.into_iter().filter_map(line).collect()
 }
 
 /// A figure over all runs of a workload.
-fn spread(
-    outcome: &Outcome,
-    (durability, workload, contender): (Durability, Workload, Contender),
-    figure: fn(&Run) -> f64,
+fn figure_of(
+    page: &Page,
+    durability: Durability,
+    workload: Workload,
+    contender: Contender,
+    figure: &str,
 ) -> Option<Spread> {
-    let of_this = (durability, workload, contender);
-    let runs = outcome.runs.iter().filter(|run| (run.durability, run.workload, run.contender) == of_this);
-    Spread::of_numbers(runs.map(figure))
+    page.spread(&cell(durability, workload), contender.title(), figure)
+}
+
+/// All combinations, in the report's order.
+fn all<'a>(
+    experiment: &'a Experiment,
+    outcome: &'a Outcome,
+) -> impl Iterator<Item = (Durability, Workload, Contender)> + 'a {
+    let with_workloads =
+        move |durability| experiment.workloads.iter().map(move |workload| (durability, *workload));
+    let with_contenders =
+        move |(durability, workload)| outcome.contenders.iter().map(move |contender| (durability, workload, *contender));
+    Durability::ALL.into_iter().flat_map(with_workloads).flat_map(with_contenders)
+}
+
+fn table(headings: &[&str], text_columns: usize, rows: Vec<Vec<String>>) -> Table {
+    Table { headings: headings.iter().map(|heading| (*heading).to_owned()).collect(), text_columns, rows }
+}
+
+/// Rows per second by workload.
+fn bars(experiment: &Experiment, outcome: &Outcome, page: &Page, durability: Durability) -> Plot {
+    let group = |workload: &Workload| {
+        let bar = |contender: &Contender| {
+            (contender.title().to_owned(), figure_of(page, durability, *workload, *contender, RATE))
+        };
+        BarGroup { name: workload.title(), bars: outcome.contenders.iter().map(bar).collect() }
+    };
+    Plot {
+        title: format!("Rows per second, {} (more is better)", durability.title()),
+        x: "rows/s".to_owned(),
+        y: String::new(),
+        form: PlotForm::Bars(experiment.workloads.iter().map(group).collect()),
+        marks: Vec::new(),
+    }
 }
 
 /// Rows per second.
@@ -147,7 +181,16 @@ fn is_durability_setting(name: &str) -> bool {
     Contender::Galera.settings(Durability::Synced).iter().any(|(own, _)| *own == name)
 }
 
-fn listed<'a>(settings: impl Iterator<Item = &'a (&'a str, &'a str)>) -> String {
-    let each: Vec<String> = settings.map(|(name, value)| format!("{name}={value}")).collect();
+fn listed(settings: &[(&str, &str)]) -> String {
+    let each: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     each.join(", ")
+}
+
+/// The section with a plot for each durability.
+fn plots(experiment: &Experiment, outcome: &Outcome, page: &Page) -> Section {
+    Section {
+        title: "Rows per second".to_owned(),
+        plots: Durability::ALL.map(|durability| bars(experiment, outcome, page, durability)).to_vec(),
+        ..Section::default()
+    }
 }

@@ -1,39 +1,57 @@
 //! The page of a cluster, from invented runs.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
-use crate::provider::{Done, ResourceUsage};
+use crate::figures::{MEASURED, OTHER_CPU, error_figure, named};
+use crate::page::{Run, RunResult};
+use crate::rounds::Measured;
 
 /// A run of one second of wall time and of CPU time.
-fn run(contender: Contender, durability: Durability, workload: Workload, rows: u64) -> Run {
-    let second = Duration::from_secs(1);
-    let usage = ResourceUsage { wall: second, server_cpu: second, own_cpu: Duration::ZERO, other_cpu: Duration::ZERO };
-    Run { durability, workload, contender, done: Done { rows, conflicts: rows / 4, usage, apply_lag: Duration::ZERO } }
+fn run(contender: Contender, durability: Durability, workload: Workload, rows: f64) -> Run {
+    let errors = error_figure(1213);
+    let figures =
+        [(RATE, rows), (ROW_CPU, 1e6 / rows), (MEASURED, 1.0), (OTHER_CPU, 0.0), (errors.as_str(), rows / 4.0)];
+    Run {
+        cell: cell(durability, workload),
+        contender: contender.title().to_owned(),
+        round: 1,
+        result: RunResult::Figures(named(figures)),
+    }
 }
 
 /// One run of each cluster with each durability.
-fn outcome(workload: Workload) -> Outcome {
+fn example(workload: Workload) -> Page {
     let runs = [
-        (Contender::Hortator, Durability::Synced, 1_000),
-        (Contender::Hortator, Durability::Unsynced, 1_300),
-        (Contender::Galera, Durability::Synced, 800),
-        (Contender::Galera, Durability::Unsynced, 1_000),
+        (Contender::Hortator, Durability::Synced, 1_000.0),
+        (Contender::Hortator, Durability::Unsynced, 1_300.0),
+        (Contender::Galera, Durability::Synced, 800.0),
+        (Contender::Galera, Durability::Unsynced, 1_000.0),
     ];
     let runs = runs.map(|(contender, durability, rows)| run(contender, durability, workload, rows)).to_vec();
-    Outcome {
+    let experiment = Experiment {
         suite: Suite::Cluster,
         rounds: 1,
         time: Duration::from_secs(1),
-        dump: None,
-        runs,
+        workloads: vec![workload],
+        scale: 1.0,
+        folder: PathBuf::new(),
+        stop: std::sync::Arc::default(),
+    };
+    let outcome = Outcome {
+        measured: Measured { runs, unfinished: None },
         versions: vec!["server 1".to_owned()],
-    }
+        contenders: Suite::Cluster.contenders().to_vec(),
+        left_out: Vec::new(),
+        dump: None,
+    };
+    page(&experiment, &outcome)
 }
 
 #[test]
 fn each_durability_pair_compares_its_own_runs_with_its_target() {
-    let page = markdown(&outcome(Workload::inserts(16, 2, 1)));
+    let page = example(Workload::inserts(16, 2, 1)).markdown();
     let named = "16 × 1-row inserts, on two nodes";
     for line in [
         "Hortator synced, Galera not | 16× | 1,000 (1,000–1,000) | 1,000 (1,000–1,000) | 1.00 | 1.0 |",
@@ -47,8 +65,8 @@ fn each_durability_pair_compares_its_own_runs_with_its_target() {
 
 #[test]
 fn errors_1213_are_counted_separately() {
-    let page = markdown(&outcome(Workload::hot_row(16, 2)));
-    let line = "| synced | 16 × update of one row, on two nodes | Galera | 800 | 200 | 25.0 |";
+    let page = example(Workload::hot_row(16, 2)).markdown();
+    let line = "| synced | 16 × update of one row, on two nodes | Galera | — | — | — | — | 200 | — | 25.0 | — |";
     assert!(page.contains(line), "{line} is not in\n{page}");
 }
 
