@@ -4,7 +4,7 @@
 .PHONY: demo test ready
 
 demo: ready
-	cargo run --release --locked --package hortator -- bench employees
+	cargo run --release --locked --package hortator -- bench employees --full
 
 test: ready
 	cargo fmt --all --check

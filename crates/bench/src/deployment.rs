@@ -5,15 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use hortator_sandbox::{Builder, Topology};
+use hortator_sandbox::Topology;
 
-use crate::Error;
 use crate::equal_settings::EqualSettings;
 use crate::nodes::{CLUSTER_SETTINGS, Nodes};
 use crate::page::ContenderNote;
 use crate::provider::contender::COMMON_SETTINGS;
 use crate::provider::{Contender, Durability};
 use crate::server::SETTINGS;
+use crate::{Error, options};
 
 /// The setting that every deployment has its own value of.
 const FLUSH: &str = "innodb_flush_log_at_trx_commit";
@@ -108,7 +108,7 @@ impl Deployment {
 pub(crate) fn installed(wanted: &[Deployment]) -> Result<(Vec<Deployment>, Vec<String>), Error> {
     let (mut found, mut left_out) = (Vec::new(), Vec::new());
     for deployment in wanted {
-        match Builder::new(deployment.topology()).check_installed() {
+        match options::builder(deployment.topology()).check_installed() {
             Ok(()) => found.push(*deployment),
             Err(reason) => left_out.push(format!("{deployment} is left out: {reason}")),
         }

@@ -35,6 +35,7 @@ impl Latencies {
     }
 
     /// The number of operations.
+    #[cfg(test)]
     pub(crate) fn count(&self) -> u64 {
         self.0.len()
     }

@@ -15,7 +15,7 @@ use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 use crate::latencies::Latencies;
 use crate::nodes::Nodes;
 use crate::resource_usage::{Clocks, ResourceUsage};
-use crate::{Error, convergence};
+use crate::{Error, convergence, profile};
 
 /// The warm-up takes the measured time divided by this.
 const WARM_UP_DIVISOR: u32 = 5;
@@ -179,11 +179,16 @@ impl Work {
     /// Lets the threads run for a warm-up, and then for the time that counts.
     fn measure(&self, nodes: &Nodes, measured: Duration, stop: &AtomicBool) -> Result<ResourceUsage, Error> {
         self.wait(measured / WARM_UP_DIVISOR, stop)?;
+        let recording = profile::begin(nodes.processes()?);
         let clocks = Clocks::read(nodes)?;
         self.from_ns.store(self.now_ns(), Ordering::Relaxed);
         self.wait(measured, stop)?;
         self.to_ns.store(self.now_ns(), Ordering::Relaxed);
-        Ok(Clocks::read(nodes)?.since(&clocks))
+        let usage = Clocks::read(nodes)?.since(&clocks);
+        if let Some(recording) = recording {
+            recording.end();
+        }
+        Ok(usage)
     }
 
     /// Lets the threads run for that time.

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use crate::Error;
 use crate::figures::{
     ALL, CORES, FLOW_CONTROL, LAG, LOADER_CPU, LOADER_PEAK, OTHER_CPU, RATE, ROW_CPU, SERVER_CPU, WALL, named,
 };
@@ -11,6 +10,7 @@ use crate::nodes::Nodes;
 use crate::quiesce::AtRest;
 use crate::resource_usage::{Clocks, ResourceUsage};
 use crate::rounds::Figures;
+use crate::{Error, profile};
 
 /// What a load took.
 #[derive(Debug)]
@@ -35,6 +35,7 @@ impl LoadRun {
         nodes: &Nodes,
         load: impl FnOnce() -> Result<Option<Usage>, Error>,
     ) -> Result<Self, Error> {
+        let recording = profile::begin(nodes.processes()?);
         let (before, paused_before) = (Clocks::read(nodes)?, nodes.paused()?);
         let loader = load()?;
         let end = Instant::now();
@@ -42,6 +43,9 @@ impl LoadRun {
         let lag = end.elapsed();
         let usage = Clocks::read(nodes)?.since(&before);
         let paused = nodes.paused()?.saturating_sub(paused_before);
+        if let Some(recording) = recording {
+            recording.end();
+        }
         Ok(Self {
             // That of a program ends with the program, without our own bookkeeping.
             wall: loader.map_or(usage.wall.saturating_sub(lag), |loader| loader.wall),

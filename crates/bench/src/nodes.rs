@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hortator_check::state::{self, State};
 use hortator_mysql::Connection;
-use hortator_sandbox::{Builder, Sandbox, Temporary, Topology};
+use hortator_sandbox::{Sandbox, Temporary, Topology};
 
 use crate::quiesce::AtRest;
 use crate::server::{set_up, status_number};
@@ -50,7 +50,7 @@ impl Nodes {
         further: &[(&'static str, &'static str)],
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Error> {
-        let builder = set_up(Builder::new(topology), further, stop);
+        let builder = set_up(topology, further, stop);
         Ok(Self { lifetime: Lifetime::Experiment(builder.start_temporary()?), stop: Arc::clone(stop) })
     }
 
@@ -61,7 +61,7 @@ impl Nodes {
 
     /// Starts one server on empty data, and keeps it as the sandbox of this name.
     pub(crate) fn kept(name: &str, stop: &Arc<AtomicBool>) -> Result<Self, Error> {
-        let builder = set_up(Builder::new(Topology::Standalone), &[], stop);
+        let builder = set_up(Topology::Standalone, &[], stop);
         Ok(Self { lifetime: Lifetime::Kept(builder.create(name)?), stop: Arc::clone(stop) })
     }
 
@@ -98,11 +98,15 @@ impl Nodes {
         server::provider(&mut self.connect(0)?)
     }
 
+    /// Whether the servers have a wsrep provider.
+    pub(crate) fn has_provider(&self) -> bool {
+        matches!(self.sandbox().topology(), Topology::Galera(_) | Topology::Cluster(_))
+    }
+
     /// The versions of server and provider.
     pub(crate) fn versions(&self) -> Result<Vec<String>, Error> {
         let server = format!("server {}", self.connect(0)?.version().text);
-        let has_provider = matches!(self.sandbox().topology(), Topology::Galera(_) | Topology::Cluster(_));
-        let provider = if has_provider { Some(self.provider()?) } else { None };
+        let provider = if self.has_provider() { Some(self.provider()?) } else { None };
         Ok([Some(server), provider].into_iter().flatten().collect())
     }
 
@@ -143,7 +147,7 @@ impl Nodes {
         let mut command = Command::new(program);
         command.args(["load", "--no-defaults", "--default-character-set=utf8mb4", "-u", "root"]);
         command.stdin(Stdio::null());
-        command.arg(if self.sandbox().topology() == Topology::Standalone { "-S" } else { "--nodes" });
+        command.arg(if self.has_provider() { "--nodes" } else { "-S" });
         command.arg(sockets.join(","));
         command
     }

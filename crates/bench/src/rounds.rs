@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::Error;
 use crate::page::{Run, RunResult};
+use crate::{Error, profile};
 
 /// The factors of a cell, by name.
 pub type Cell = BTreeMap<String, String>;
@@ -62,6 +62,7 @@ pub fn run<C: ToString>(
     let mut measured = Measured::default();
     let begin = Instant::now();
     for (index, task) in tasks.iter().enumerate() {
+        profile::set_label(format!("{}{}", factors(&task.cell), task.contender.to_string()));
         let result = match measure(task, say) {
             Ok(figures) => RunResult::Figures(figures),
             Err(Error::Interrupted) => {
@@ -97,9 +98,14 @@ pub fn run_prepared<C: ToString, P>(
     })
 }
 
+/// The factors of a cell, as the beginning of a line.
+fn factors(cell: &Cell) -> String {
+    cell.iter().map(|(name, value)| format!("{name} {value}, ")).collect()
+}
+
 /// A run that has just ended, and the time that is left if the others take as long as those before.
 fn progress(run: &Run, done: usize, all: usize, elapsed: Duration) -> String {
-    let factors = run.cell.iter().map(|(name, value)| format!("{name} {value}, ")).collect::<String>();
+    let factors = factors(&run.cell);
     let what = match &run.result {
         RunResult::Figures(figures) => match figures.get("wall_s") {
             Some(wall) => format!("{wall:.2} s"),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use hortator_mysql::Connection;
-use hortator_sandbox::Builder;
+use hortator_sandbox::{Builder, Topology};
 
-use crate::Error;
+use crate::{Error, options};
 
 /// The settings of the server beyond its defaults, the same for all contenders.
 pub const SETTINGS: [(&str, &str); 3] =
@@ -31,8 +31,17 @@ pub(crate) fn provider(connection: &mut Connection) -> Result<String, Error> {
     Ok(format!("{name} {}", status(connection, "wsrep_provider_version")?))
 }
 
-/// Gives [`SETTINGS`] to the nodes of an experiment, then the settings that override them.
-pub(crate) fn set_up(builder: Builder, further: &[(&'static str, &'static str)], stop: &Arc<AtomicBool>) -> Builder {
-    let builder = builder.interrupt_flag(Arc::clone(stop));
-    SETTINGS.iter().chain(further).fold(builder, |builder, (name, value)| builder.set(*name, *value))
+/// Servers with [`SETTINGS`], then with the settings that override them.
+pub(crate) fn set_up(topology: Topology, further: &[(&'static str, &'static str)], stop: &Arc<AtomicBool>) -> Builder {
+    let builder = options::builder(topology).interrupt_flag(Arc::clone(stop));
+    let settings = SETTINGS.iter().chain(further);
+    settings.fold(builder, |builder, (name, value)| builder.set(own_name(name, options::is_mysql()), *value))
+}
+
+/// The name that the server has for a setting.
+fn own_name(name: &'static str, is_mysql: bool) -> &'static str {
+    match name {
+        "innodb_log_file_size" if is_mysql => "innodb_redo_log_capacity",
+        other => other,
+    }
 }

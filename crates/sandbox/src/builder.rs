@@ -27,6 +27,7 @@ pub struct Builder {
     topology: Topology,
     settings: Vec<(String, String)>,
     folder: Option<PathBuf>,
+    /// The folder of the server's programs, if they are not the system's.
     mysql: Option<PathBuf>,
     interrupt: Interrupt,
 }
@@ -63,6 +64,18 @@ impl Builder {
     /// Any topology; for MySQL use [`Builder::mysql`].
     pub fn new(topology: Topology) -> Builder {
         Builder { topology, settings: Vec::new(), folder: None, mysql: None, interrupt: Interrupt::default() }
+    }
+
+    /// The same with the server below `folder` in place of the installed one: another MariaDB build, as `bin/mariadbd`; or,
+    /// for a single server, MySQL, as `bin/mysqld`.
+    #[must_use]
+    pub fn server_in(mut self, folder: impl Into<PathBuf>) -> Builder {
+        let folder = folder.into();
+        if self.topology == Topology::Standalone && !Programs::are_in(&folder) && folder.join("bin/mysqld").is_file() {
+            self.topology = Topology::Mysql;
+        }
+        self.mysql = Some(folder);
+        self
     }
 
     /// A server option for every node; the name has no leading dashes. Overrides the sandbox's default and any earlier

@@ -85,8 +85,12 @@ fn install(data: &Path, node_folder: &Path, programs: &Programs, account: Accoun
     fs::write(&accounts, ACCOUNTS).at("write", &accounts)?;
     account.own(&accounts)?;
     let mut command = Command::new(&programs.installer);
+    command.arg("--no-defaults");
+    if let Some(base) = &programs.base {
+        command.arg(argument("--basedir=", base));
+    }
     command
-        .args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"])
+        .args(["--skip-test-db", "--auth-root-authentication-method=normal"])
         // Without --force it ends where the machine's own name has no address, as in a container; the name is not used.
         .args(["--force", "--skip-name-resolve", TEMPLATE_LOG_SIZE])
         .arg(argument("--datadir=", data))

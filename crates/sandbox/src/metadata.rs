@@ -25,7 +25,7 @@ pub(crate) struct Metadata {
     /// The version of the server that created the data folders.
     pub(crate) server_version: String,
     pub(crate) nodes: Vec<NodeMetadata>,
-    /// The folder of the server's programs, if they are MySQL's.
+    /// The folder of the server's programs, if they are MySQL's or those of another MariaDB build than the system's.
     #[serde(default)]
     pub(crate) mysql: Option<PathBuf>,
     /// The source of the servers' own copy of Hortator's provider.

@@ -41,7 +41,7 @@ pub(crate) fn programs(folder: Option<&Path>, account: Account) -> Result<Progra
     let folder = folder.canonicalize().at("resolve", folder)?;
     account.check_reaches(&folder)?;
     let server = folder.join("bin/mysqld");
-    Ok(Programs { version: version(&server)?, installer: server.clone(), server, mysql: Some(folder) })
+    Ok(Programs { version: version(&server)?, installer: server.clone(), server, mysql: Some(folder), base: None })
 }
 
 /// The command that creates the data folder of a fresh server, with a root account without password on `localhost`

@@ -240,13 +240,13 @@ impl<'a> Node<'a> {
     /// The server's usual arguments.
     pub(crate) fn arguments(self) -> Result<Vec<String>, Error> {
         let folder = self.folder();
-        let mysql = self.sandbox.metadata().mysql.clone();
+        let base = self.sandbox.metadata().mysql.clone();
         let files = Files {
             data: &folder.join("data"),
             socket: &self.socket(),
             error_log: &folder.join("error.log"),
             temporary: &folder.join("tmp"),
-            mysql: mysql.as_deref(),
+            base: base.as_deref(),
             provider: &provider::copy_in(self.sandbox.folder()),
         };
         let settings = self.sandbox.metadata().settings.clone();

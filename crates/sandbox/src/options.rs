@@ -46,8 +46,8 @@ pub(crate) struct Files<'a> {
     pub(crate) socket: &'a Path,
     pub(crate) error_log: &'a Path,
     pub(crate) temporary: &'a Path,
-    /// The folder of a MySQL server's programs, if it is a MySQL server.
-    pub(crate) mysql: Option<&'a Path>,
+    /// The folder of the server, if it is not the system's.
+    pub(crate) base: Option<&'a Path>,
     /// The copy of Hortator's own provider, if the servers use it.
     pub(crate) provider: &'a Path,
 }
@@ -89,12 +89,16 @@ pub(crate) fn arguments(
     arguments.push(path_option("pid-file", &files.data.join("server.pid"))?);
     arguments.push(format!("--port={}", ports[index].sql));
     arguments.push(format!("--server-id={}", index + 1));
-    match files.mysql {
-        Some(folder) => {
-            arguments.push(path_option("basedir", folder)?);
-            arguments.extend(mysql::DEFAULTS.map(str::to_owned));
-        }
-        None => {
+    if let Some(folder) = files.base {
+        arguments.push(path_option("basedir", folder)?);
+    }
+    match topology {
+        Topology::Mysql => arguments.extend(mysql::DEFAULTS.map(str::to_owned)),
+        Topology::Standalone
+        | Topology::Galera(_)
+        | Topology::Cluster(_)
+        | Topology::Semisync
+        | Topology::FanIn(_) => {
             arguments.extend(DEFAULTS.map(str::to_owned));
             if !is_mariabackup(settings) {
                 arguments.push(BUFFER_POOL.to_owned());
@@ -162,7 +166,7 @@ mod tests {
             socket: Path::new("/s/node1/socket"),
             error_log: Path::new("/s/node1/error.log"),
             temporary: Path::new("/s/node1/tmp"),
-            mysql: None,
+            base: None,
             provider: Path::new("/s/libhortator_wsrep.so"),
         }
     }

@@ -31,24 +31,58 @@ pub(crate) struct Programs {
     pub(crate) version: String,
     /// The folder of the programs, if they are MySQL's.
     pub(crate) mysql: Option<PathBuf>,
+    /// The folder of another MariaDB build than the system's.
+    pub(crate) base: Option<PathBuf>,
 }
 
+/// Where MariaDB's archives and unpacked packages have the server, and what creates a data folder.
+const SERVERS: [&str; 4] = ["bin/mariadbd", "sbin/mariadbd", "usr/sbin/mariadbd", "usr/bin/mariadbd"];
+const INSTALLERS: [&str; 3] = ["scripts/mariadb-install-db", "bin/mariadb-install-db", "usr/bin/mariadb-install-db"];
+
 impl Programs {
-    /// Finds the programs of a topology: MariaDB's among the system's, MySQL's below the folder `mysql`, where
+    /// Finds the programs of a topology: MySQL's below the folder, MariaDB's there or, without a folder, among the system's.
     /// `account` must be able to run them.
-    pub(crate) fn of(topology: Topology, mysql: Option<&Path>, account: Account) -> Result<Programs, Error> {
+    pub(crate) fn of(topology: Topology, folder: Option<&Path>, account: Account) -> Result<Programs, Error> {
         match topology {
-            Topology::Mysql => mysql::programs(mysql, account),
+            Topology::Mysql => mysql::programs(folder, account),
             Topology::Standalone
             | Topology::Galera(_)
             | Topology::Cluster(_)
             | Topology::Semisync
-            | Topology::FanIn(_) => {
-                let server = program("mariadbd", "mariadb-server")?;
-                let installer = program("mariadb-install-db", "mariadb-server")?;
-                Ok(Programs { version: version(&server)?, server, installer, mysql: None })
-            }
+            | Topology::FanIn(_) => match folder {
+                Some(folder) => Self::below(folder, account),
+                None => {
+                    let server = program("mariadbd", "mariadb-server")?;
+                    let installer = program("mariadb-install-db", "mariadb-server")?;
+                    Ok(Programs { version: version(&server)?, server, installer, mysql: None, base: None })
+                }
+            },
         }
+    }
+
+    /// Another MariaDB build.
+    fn below(folder: &Path, account: Account) -> Result<Programs, Error> {
+        let find = |places: &[&str]| {
+            places.iter().map(|place| folder.join(place)).find(|path| path.is_file()).ok_or_else(|| {
+                let (name, places) = (places[0].rsplit('/').next().unwrap_or_default(), places.join(", "));
+                let folder = folder.display();
+                Error::Invalid(format!("{name} is not in {folder}: give a folder that has one of {places}"))
+            })
+        };
+        let (server, installer) = (find(&SERVERS)?, find(&INSTALLERS)?);
+        let base = folder.canonicalize().at("resolve", folder)?;
+        account.check_reaches(&base)?;
+        Ok(Programs { version: version(&server)?, server, installer, mysql: None, base: Some(base) })
+    }
+
+    /// Whether a folder has a MariaDB server.
+    pub(crate) fn are_in(folder: &Path) -> bool {
+        SERVERS.iter().any(|place| folder.join(place).is_file())
+    }
+
+    /// The folder that the caller has named.
+    pub(crate) fn folder(&self) -> Option<&PathBuf> {
+        self.mysql.as_ref().or(self.base.as_ref())
     }
 
     /// Checks that a state transfer can run.

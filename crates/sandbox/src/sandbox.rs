@@ -116,7 +116,7 @@ impl Sandbox {
             };
             nodes.push(NodeMetadata { ports: Ports::free()?, socket_folder, isolated_pid: None });
         }
-        let metadata = Metadata::new(topology, settings, programs.version.clone(), nodes, programs.mysql.clone());
+        let metadata = Metadata::new(topology, settings, programs.version.clone(), nodes, programs.folder().cloned());
         metadata.save(&folder)?;
         let sandbox = Sandbox::assemble(folder, metadata, account, interrupt);
         Ok(Sandbox { programs: OnceLock::from(programs), ..sandbox })
@@ -293,8 +293,8 @@ impl Sandbox {
         if let Some(programs) = self.programs.get() {
             return Ok(programs);
         }
-        let (topology, mysql) = (self.topology(), self.metadata().mysql.clone());
-        let found = Programs::of(topology, mysql.as_deref(), self.account)?;
+        let folder = self.metadata().mysql.clone();
+        let found = Programs::of(self.topology(), folder.as_deref(), self.account)?;
         Ok(self.programs.get_or_init(|| found))
     }
 

@@ -5,15 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use hortator_mysql::Connection;
-use hortator_sandbox::Builder;
+use std::cell::{Cell as Slot, RefCell};
 
+use hortator_mysql::Connection;
+use hortator_sandbox::{Temporary, Topology};
+
+use super::applier::Applier;
 use super::contender::{self, Agent};
-use super::sources::{Source, checksums, connect, set_up};
+use super::live::{self, Live, Series};
+use super::sources::{LogPosition, Source, checksums, connect, set_up};
 use super::{Contender, Workload};
-use crate::figures::{OTHER_CPU, WALL};
+use crate::figures::{LATENCIES, LONGEST, MEASURED, OTHER_CPU, WALL, named};
 use crate::rounds::{self, Cell, Figures, Measured, Task};
-use crate::{Error, measure, server};
+use crate::{Error, measure, options, profile, server};
 
 /// What is to be measured.
 #[derive(Debug)]
@@ -26,6 +30,8 @@ pub struct Experiment {
     pub rounds: usize,
     /// The backlogs.
     pub workloads: Vec<Workload>,
+    /// What is measured while the sources write.
+    pub live: Option<Live>,
     /// Who drains them.
     pub contenders: Vec<Contender>,
     /// This program.
@@ -43,6 +49,8 @@ pub struct Outcome {
     pub measured: Measured,
     /// The server's version.
     pub version: String,
+    /// The lag of each live run over its time.
+    pub series: Vec<Series>,
 }
 
 /// The factor that names the backlog.
@@ -58,10 +66,34 @@ pub(super) const AGENT_CPU: &str = "agent_cpu_s";
 /// Peak resident memory of the agent.
 pub(super) const AGENT_PEAK: &str = "agent_peak_mib";
 
+/// Transactions in a second that the sources are to write, all together.
+pub(super) const ASKED_RATE: &str = "rate_per_s";
+
 /// The sources of the cell that is measured, with their backlogs.
 struct Backlog {
     workload: Workload,
-    sources: Vec<Source>,
+    /// Of a live cell.
+    rate: Option<u32>,
+    sources: RefCell<Vec<Source>>,
+}
+
+/// What a cell is.
+#[derive(Clone)]
+struct Place {
+    cell: Cell,
+    workload: Workload,
+    sources: usize,
+    /// Of a live cell.
+    rate: Option<u32>,
+}
+
+/// The cell of a live part.
+pub(super) fn live_cell(sources: usize, rate: u32) -> Cell {
+    rounds::cell(&[
+        (BACKLOG, Workload::Live.name().to_owned()),
+        (SOURCES, sources.to_string()),
+        (ASKED_RATE, rate.to_string()),
+    ])
 }
 
 impl Experiment {
@@ -71,96 +103,218 @@ impl Experiment {
     /// When the folder cannot be made. All other errors stand with the runs.
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
         std::fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
-        let cells: Vec<Cell> = self.cells().into_iter().map(|(cell, ..)| cell).collect();
+        if options::is_mysql() {
+            return Err(Error::Answer("fan-in needs MariaDB servers: leave --server out, or give a MariaDB's folder".to_owned()));
+        }
+        let cells: Vec<Cell> = self.places().into_iter().map(|place| place.cell).collect();
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
-        let mut version = String::new();
+        let (mut version, mut series) = (String::new(), Vec::new());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
             let backlog = self.backlog(cell, say)?;
-            if let Some(first) = backlog.sources.first() {
+            if let Some(first) = backlog.sources.borrow().first() {
                 version = format!("MariaDB {}", server_version(&mut connect(&first.server)?)?);
             }
             Ok(backlog)
         };
-        let measured = rounds::run_prepared(&tasks, say, prepare, |task, backlog| self.measure(task, backlog));
-        Ok(Outcome { measured, version })
+        let measured = rounds::run_prepared(&tasks, say, prepare, |task, backlog| self.measure(task, backlog, &mut series));
+        Ok(Outcome { measured, version, series })
     }
 
-    /// Each backlog with each number of sources.
-    fn cells(&self) -> Vec<(Cell, Workload, usize)> {
+    /// Each backlog with each number of sources, then what is live.
+    fn places(&self) -> Vec<Place> {
         let with = |workload: Workload| {
             self.sources.iter().map(move |sources| {
                 let factors = [(BACKLOG, workload.name().to_owned()), (SOURCES, sources.to_string())];
-                (rounds::cell(&factors), workload, *sources)
+                Place { cell: rounds::cell(&factors), workload, sources: *sources, rate: None }
             })
         };
-        self.workloads.iter().flat_map(|workload| with(*workload)).collect()
+        let mut places: Vec<Place> = self.workloads.iter().flat_map(|workload| with(*workload)).collect();
+        for rate in self.live.iter().flat_map(|live| &live.rates) {
+            places.extend(self.sources.iter().map(|sources| Place {
+                cell: live_cell(*sources, *rate),
+                workload: Workload::Live,
+                sources: *sources,
+                rate: Some(*rate),
+            }));
+        }
+        places
     }
 
     fn backlog(&self, cell: &Cell, say: &mut dyn FnMut(&str)) -> Result<Backlog, Error> {
-        let found = self.cells().into_iter().find(|(other, ..)| other == cell);
-        let (_, workload, sources) = found.ok_or_else(|| Error::Answer(format!("no such cell: {cell:?}")))?;
-        say(&format!("{}: {sources} sources write their backlogs", workload.name()));
-        let start = |number| Source::start(number, workload, self.transactions, &self.stop);
-        Ok(Backlog { workload, sources: (0..sources).map(start).collect::<Result<_, Error>>()? })
+        let found = self.places().into_iter().find(|place| place.cell == *cell);
+        let place = found.ok_or_else(|| Error::Answer(format!("no such cell: {cell:?}")))?;
+        let Place { workload, sources, rate, .. } = place;
+        let does = if rate.is_some() { "start" } else { "write their backlogs" };
+        say(&format!("{}: {sources} sources {does}", workload.name()));
+        let start = |number| match rate {
+            Some(_) => Source::without_backlog(number, workload, &self.stop),
+            None => Source::start(number, workload, self.transactions, &self.stop),
+        };
+        let sources = (0..sources).map(start).collect::<Result<_, Error>>()?;
+        Ok(Backlog { workload, rate, sources: RefCell::new(sources) })
     }
 
-    fn measure(&self, task: &Task<Contender>, backlog: &Backlog) -> Result<Figures, Error> {
+    /// A new target with the tables as they are before the backlog.
+    fn target(&self, workload: Workload, sources: &[Source]) -> Result<Temporary, Error> {
+        let target = server::set_up(Topology::Standalone, &[], &self.stop).start_temporary()?;
+        for source in sources {
+            set_up(&mut connect(&target)?, &source.schema, workload)?;
+        }
+        Ok(target)
+    }
+
+    fn measure(&self, task: &Task<Contender>, backlog: &Backlog, series: &mut Vec<Series>) -> Result<Figures, Error> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let Backlog { workload, sources } = backlog;
-        let contender = task.contender;
-        let builder =
-            server::SETTINGS.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
-        let target = builder.interrupt_flag(Arc::clone(&self.stop)).start_temporary()?;
-        for source in sources {
-            set_up(&mut connect(&target)?, &source.schema, *workload)?;
+        match backlog.rate.zip(self.live.as_ref()) {
+            Some((rate, live)) => self.follow(task, rate, live, &mut backlog.sources.borrow_mut(), series),
+            None => self.drain(task.contender, backlog.workload, &backlog.sources.borrow()),
         }
+    }
+
+    fn drain(&self, contender: Contender, workload: Workload, sources: &[Source]) -> Result<Figures, Error> {
+        let target = self.target(workload, sources)?;
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
-        let cpu = || measure::cpu_time(process).map_err(Error::io("reading the target's CPU time"));
-        let machine = || measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"));
-        let of_sources = || sources.iter().map(cpu_of_source).sum::<Result<Duration, Error>>();
-        let (before, all_before, sources_before) = (cpu()?, machine()?, of_sources()?);
+        let recording = profile::begin(vec![process]);
+        let before = Clocks::read(&target, sources)?;
         let (wall, agent) = contender::drain(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
-        let target_cpu = cpu()?.saturating_sub(before);
-        let source_cpu = of_sources()?.saturating_sub(sources_before);
-        let ours = target_cpu + source_cpu + agent.map_or(Duration::ZERO, |agent| agent.cpu);
-        let other_cpu = machine()?.saturating_sub(all_before).saturating_sub(ours);
-        let mut connection = connect(&target)?;
-        for source in sources {
-            if checksums(&mut connection, &source.schema, *workload)? != source.checksums {
-                let text = format!("{contender} left other rows in {} than the source has", source.schema);
-                return Err(Error::Answer(text));
-            }
+        let used = Clocks::read(&target, sources)?.since(&before, Duration::ZERO);
+        if let Some(recording) = recording {
+            recording.end();
         }
+        check(contender, workload, sources, &target)?;
         let transactions = workload.transactions(self.transactions) * sources.len() as u64;
-        Ok(figures(wall, transactions, target_cpu, agent, other_cpu))
+        let rate = transactions as f64 / wall.as_secs_f64();
+        let mut figures = named([(WALL, wall.as_secs_f64()), (RATE, rate)]);
+        figures.extend(used.figures());
+        figures.extend(of_agent(agent));
+        Ok(figures)
+    }
+
+    /// The lag of a target that applies while the sources write.
+    fn follow(
+        &self,
+        task: &Task<Contender>,
+        rate: u32,
+        live: &Live,
+        sources: &mut [Source],
+        series: &mut Vec<Series>,
+    ) -> Result<Figures, Error> {
+        let contender = task.contender;
+        for source in &mut *sources {
+            source.reset(Workload::Live)?;
+        }
+        let target = self.target(Workload::Live, sources)?;
+        let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
+        let (mut applier, _) =
+            Applier::start(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
+        let (before, used) = (Slot::new(None), Slot::new(None));
+        let recording = profile::begin(vec![process]);
+        let at_begin = || {
+            before.set(Some((Clocks::read(&target, sources)?, applier.cpu()?)));
+            Ok(())
+        };
+        let at_end = || {
+            if let Some((clocks, agent)) = before.take() {
+                let agent = applier.cpu()?.saturating_sub(agent);
+                used.set(Some((Clocks::read(&target, sources)?.since(&clocks, agent), agent)));
+            }
+            Ok(())
+        };
+        let lag = live::run(sources, &target, rate, live.time, &self.stop, at_begin, at_end)?;
+        if let Some(recording) = recording {
+            recording.end();
+        }
+        for source in &mut *sources {
+            source.close(Workload::Live)?;
+        }
+        let ends: Vec<(&str, LogPosition)> =
+            sources.iter().map(|source| (source.schema.as_str(), source.end.clone())).collect();
+        applier.wait(&ends)?;
+        let agent = applier.stop()?;
+        check(contender, Workload::Live, sources, &target)?;
+
+        let seconds = lag.time.as_secs_f64();
+        let mut figures = named([(MEASURED, seconds), (RATE, lag.written as f64 / seconds)]);
+        figures.extend(named(
+            LATENCIES.into_iter().chain([LONGEST]).map(|(name, share)| (name, lag.latencies.quantile_ms(share))),
+        ));
+        figures.extend(of_agent(agent));
+        if let Some((used, agent)) = used.take() {
+            figures.extend(used.figures());
+            figures.entry(AGENT_CPU.to_owned()).and_modify(|cpu| *cpu = agent.as_secs_f64());
+        }
+        let (cell, contender, round) = (task.cell.clone(), contender.to_string(), task.round);
+        series.push(Series { cell, contender, round, points: lag.longest });
+        Ok(figures)
     }
 }
 
-fn cpu_of_source(source: &Source) -> Result<Duration, Error> {
-    let process = source.server.node(0).pid().ok_or(Error::Ended { node: 1 })?;
-    measure::cpu_time(process).map_err(Error::io("reading a source's CPU time"))
+/// Whether the target has the rows of all sources.
+fn check(contender: Contender, workload: Workload, sources: &[Source], target: &Temporary) -> Result<(), Error> {
+    let mut connection = connect(target)?;
+    for source in sources {
+        if checksums(&mut connection, &source.schema, workload)? != source.checksums {
+            let text = format!("{contender} left other rows in {} than the source has", source.schema);
+            return Err(Error::Answer(text));
+        }
+    }
+    Ok(())
 }
 
-fn figures(
-    wall: Duration,
-    transactions: u64,
-    target_cpu: Duration,
-    agent: Option<Agent>,
-    other_cpu: Duration,
-) -> Figures {
-    let mut figures = vec![
-        (WALL, wall.as_secs_f64()),
-        (RATE, transactions as f64 / wall.as_secs_f64()),
-        (TARGET_CPU, target_cpu.as_secs_f64()),
-        (OTHER_CPU, other_cpu.as_secs_f64()),
-    ];
+/// CPU time at one moment.
+#[derive(Clone, Copy)]
+struct Clocks {
+    target: Duration,
+    sources: Duration,
+    own: Duration,
+    machine: Duration,
+}
+
+/// CPU time between two moments.
+struct Used {
+    target: Duration,
+    /// Of everything that is no part of the experiment.
+    other: Duration,
+}
+
+impl Clocks {
+    fn read(target: &Temporary, sources: &[Source]) -> Result<Self, Error> {
+        let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
+        let cpu = |process| measure::cpu_time(process).map_err(Error::io("reading CPU time"));
+        Ok(Self {
+            target: cpu(process)?,
+            sources: sources.iter().map(Source::cpu).sum::<Result<Duration, Error>>()?,
+            own: cpu(std::process::id())?,
+            machine: measure::machine_cpu_time().map_err(Error::io("reading the machine's CPU time"))?,
+        })
+    }
+
+    /// An agent that has ended is part of this program's own time; one that runs is not.
+    fn since(&self, before: &Self, running_agent: Duration) -> Used {
+        let target = self.target.saturating_sub(before.target);
+        let own = self.own.saturating_sub(before.own) + running_agent;
+        let ours = target + self.sources.saturating_sub(before.sources) + own;
+        Used { target, other: self.machine.saturating_sub(before.machine).saturating_sub(ours) }
+    }
+}
+
+impl Used {
+    fn figures(&self) -> Figures {
+        named([(TARGET_CPU, self.target.as_secs_f64()), (OTHER_CPU, self.other.as_secs_f64())])
+    }
+}
+
+fn of_agent(agent: Option<Agent>) -> Figures {
+    let mut figures = Figures::new();
     if let Some(agent) = agent {
-        figures.push((AGENT_CPU, agent.cpu.as_secs_f64()));
-        figures.push((AGENT_PEAK, agent.peak_bytes as f64 / f64::from(1 << 20)));
+        figures.extend(named([
+            (AGENT_CPU, agent.cpu.as_secs_f64()),
+            (AGENT_PEAK, agent.peak_bytes as f64 / f64::from(1 << 20)),
+        ]));
     }
-    figures.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    figures
 }
 
 fn server_version(connection: &mut Connection) -> Result<String, Error> {

@@ -1,7 +1,7 @@
 //! The outcome as a page.
 
 use super::experiment::{AGENT_CPU, AGENT_PEAK, BACKLOG, RATE, SOURCES, TARGET_CPU};
-use super::{Contender, Experiment, Outcome, Workload};
+use super::{Contender, Experiment, Outcome, Workload, live_report};
 use crate::figures::WALL;
 use crate::page::{BarGroup, ContenderNote, Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::Spread;
@@ -42,7 +42,9 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
     let versions = std::slice::from_ref(&outcome.version);
     let mut page = rules::page(page, &Facts { measured: &outcome.measured, versions, left_out: &[] });
     page.answers = answers(experiment, &page);
+    page.answers.extend(live_report::answers(experiment, &page));
     page.sections = experiment.workloads.iter().map(|workload| section(experiment, &page, *workload)).collect();
+    page.sections.extend(live_report::sections(experiment, outcome, &page));
     page
 }
 
@@ -71,7 +73,7 @@ fn reported(is_of_files: bool) -> Vec<String> {
 fn limits(is_of_files: bool) -> Vec<String> {
     let mut limits = vec![
         "All servers share one machine and its disk; the network between them is the loopback interface.".to_owned(),
-        "The backlog is drained at once. Sources that write at a steady rate are not measured.".to_owned(),
+        "A backlog is drained at once; only the live part shows sources that write meanwhile.".to_owned(),
     ];
     if !is_of_files {
         limits.push("The target writes no binary log.".to_owned());
@@ -80,7 +82,8 @@ fn limits(is_of_files: bool) -> Vec<String> {
 }
 
 fn command(experiment: &Experiment, is_of_files: bool) -> String {
-    let workloads: Vec<&str> = experiment.workloads.iter().map(|workload| workload.name()).collect();
+    let mut workloads: Vec<&str> = experiment.workloads.iter().map(|workload| workload.name()).collect();
+    workloads.extend(experiment.live.iter().map(|_| Workload::Live.name()));
     let name = match is_of_files {
         true => "recovery".to_owned(),
         false => {
@@ -89,7 +92,12 @@ fn command(experiment: &Experiment, is_of_files: bool) -> String {
         }
     };
     let Experiment { transactions, rounds, .. } = experiment;
-    format!("hortator bench {name} --transactions {transactions} --rounds {rounds} --only {}", workloads.join(","))
+    let live = experiment.live.as_ref().map_or_else(String::new, |live| {
+        let rates: Vec<String> = live.rates.iter().map(u32::to_string).collect();
+        format!(" --rate {} --seconds {}", rates.join(","), live.time.as_secs_f64())
+    });
+    let only = workloads.join(",");
+    format!("hortator bench {name} --transactions {transactions} --rounds {rounds}{live} --only {only}")
 }
 
 fn note(contender: Contender) -> ContenderNote {

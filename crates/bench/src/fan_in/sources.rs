@@ -4,12 +4,13 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use hortator_mysql::Connection;
-use hortator_sandbox::{Builder, Temporary};
+use hortator_sandbox::{Temporary, Topology};
 
 use super::Workload;
-use crate::Error;
+use crate::{Error, measure, options};
 
 /// Settings of a source: it is not what is measured.
 const SETTINGS: [(&str, &str); 6] = [
@@ -50,7 +51,17 @@ impl Source {
         transactions: u64,
         stop: &Arc<AtomicBool>,
     ) -> Result<Source, Error> {
-        let builder = SETTINGS.iter().fold(Builder::standalone(), |builder, (name, value)| builder.set(*name, *value));
+        let mut source = Source::without_backlog(number, workload, stop)?;
+        write(&source.server, &source.schema, &workload.backlog(number, transactions))?;
+        source.close(workload)?;
+        Ok(source)
+    }
+
+    /// Starts a source with the tables as they are before the backlog.
+    pub(super) fn without_backlog(number: usize, workload: Workload, stop: &Arc<AtomicBool>) -> Result<Source, Error> {
+        let builder = SETTINGS
+            .iter()
+            .fold(options::builder(Topology::Standalone), |builder, (name, value)| builder.set(*name, *value));
         let server = builder.interrupt_flag(Arc::clone(stop)).start_temporary()?;
         let schema = format!("d{}", number + 1);
         let mut connection = connect(&server)?;
@@ -61,10 +72,30 @@ impl Source {
         run(&mut connection, &account)?;
         set_up(&mut connection, &schema, workload)?;
         let begin = log_position(&mut connection)?;
-        write(&server, &schema, &workload.backlog(number, transactions))?;
-        let end = log_position(&mut connection)?;
-        let checksums = checksums(&mut connection, &schema, workload)?;
-        Ok(Source { server, schema, begin, end, checksums })
+        Ok(Source { server, schema, end: begin.clone(), begin, checksums: Vec::new() })
+    }
+
+    /// Makes the tables anew, as they are before the backlog; its log begins here.
+    pub(super) fn reset(&mut self, workload: Workload) -> Result<(), Error> {
+        let mut connection = connect(&self.server)?;
+        run(&mut connection, &[format!("DROP DATABASE {}", self.schema)])?;
+        set_up(&mut connection, &self.schema, workload)?;
+        self.begin = log_position(&mut connection)?;
+        Ok(())
+    }
+
+    /// Takes what it has written so far as all.
+    pub(super) fn close(&mut self, workload: Workload) -> Result<(), Error> {
+        let mut connection = connect(&self.server)?;
+        self.end = log_position(&mut connection)?;
+        self.checksums = checksums(&mut connection, &self.schema, workload)?;
+        Ok(())
+    }
+
+    /// CPU time of its server so far.
+    pub(super) fn cpu(&self) -> Result<Duration, Error> {
+        let process = self.server.node(0).pid().ok_or(Error::Ended { node: 1 })?;
+        measure::cpu_time(process).map_err(Error::io("reading a source's CPU time"))
     }
 }
 

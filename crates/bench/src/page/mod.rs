@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::report::Spread;
+use crate::rules;
 
 pub use compare::{Change, CompareError, compare, table as changes_table};
 pub use index::{IndexEntry, index};
@@ -240,6 +241,18 @@ impl Page {
             Some(value / beside)
         });
         Spread::of_numbers(pairs.filter(|ratio| ratio.is_finite()))
+    }
+
+    /// The page without the figures that break a rule of `rules`. If there are any, its tables, plots and answers, which could
+    /// show them, are missing too.
+    #[must_use]
+    pub fn ruled(mut self) -> Self {
+        if rules::withdraw(&mut self) > 0 {
+            self.answers.clear();
+            self.sections.clear();
+            self.warnings.push("figures break a rule of the experiments: the runs say which; there are no tables".to_owned());
+        }
+        self
     }
 
     /// The JSON form.

@@ -39,12 +39,6 @@ impl EndState {
         self.schemas.values().map(State::row_count).sum()
     }
 
-    /// Number of definitions: schemas, tables, views, triggers, routines.
-    #[must_use]
-    pub fn definition_count(&self) -> usize {
-        self.schemas.values().map(|state| state.counts().values().sum::<usize>()).sum()
-    }
-
     /// The first differences, one entry each; empty when both states are the same.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<String> {

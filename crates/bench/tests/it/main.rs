@@ -5,8 +5,7 @@
 #[path = "../../../sandbox/tests/it/provider.rs"]
 mod build_provider;
 mod employees;
-mod experiment;
-mod galera;
+mod loads;
 mod provider;
 mod shapes;
 
@@ -31,4 +30,10 @@ fn client(server: &Temporary, script: &Path) {
     command.args(["--no-defaults", "-u", "root", "-S"]).arg(server.node(0).socket());
     command.stdin(File::open(script).unwrap()).stdout(Stdio::null()).current_dir(script.parent().unwrap());
     assert!(command.status().unwrap().success());
+}
+
+/// Whether a program is in the PATH.
+fn executable(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use hortator_bench::Error;
-use hortator_bench::provider::{Contender, Durability, Experiment, Outcome, Run, Suite, Workload, markdown, table};
+use hortator_bench::page::Page;
+use hortator_bench::provider::{Contender, Experiment, Suite, Workload, page};
 
 use crate::build_provider;
 
@@ -23,52 +23,40 @@ fn experiment(suite: Suite, folder: &tempfile::TempDir, stop: bool) -> Experimen
     }
 }
 
-/// Checks that every contender has figures for every workload; returns the page.
-fn check(outcome: &Outcome, workloads: &[Workload]) -> String {
-    let contenders = outcome.suite.contenders();
-    for durability in Durability::ALL {
-        for workload in workloads {
-            for contender in contenders {
-                let is_this =
-                    |run: &&Run| (run.durability, run.workload, run.contender) == (durability, *workload, *contender);
-                let runs: Vec<_> = outcome.runs.iter().filter(is_this).collect();
-                let [run] = runs[..] else { panic!("{durability:?}, {workload:?}, {contender:?}: {runs:?}") };
-                let (speed, cpu) = (run.rows_per_s(), run.cpu_us_per_row());
-                // The system counts CPU time in steps, and a few rows may take less than one.
-                assert!(speed > 0.0 && speed.is_finite() && cpu >= 0.0 && cpu.is_finite(), "{run:?}");
-                if *workload == Workload::Load {
-                    assert_eq!(Some(run.done.rows), outcome.dump.as_ref().map(|dump| dump.rows));
-                }
-            }
+/// Runs it, and checks that every contender has figures for every workload with both durabilities.
+fn measured(experiment: &Experiment) -> Page {
+    let outcome = experiment.run(&mut |step| println!("{step}")).unwrap();
+    let page = page(experiment, &outcome);
+    let contenders = experiment.suite.contenders();
+    assert_eq!(page.runs.len(), 2 * experiment.workloads.len() * contenders.len());
+    for run in &page.runs {
+        assert!(run.figure("rows_per_s").is_some_and(|rate| rate > 0.0), "{run:?}");
+        if run.cell["workload"] != "load with foreign keys" {
+            assert!(run.figure("p50_ms") <= run.figure("max_ms") && run.figure("max_ms") > Some(0.0), "{run:?}");
         }
     }
     for contender in contenders {
-        let runs = outcome.runs.iter().filter(|run| run.contender == *contender);
-        assert!(runs.map(Run::cpu_us_per_row).sum::<f64>() > 0.0, "{contender:?}");
+        let runs = page.runs.iter().filter(|run| run.contender == contender.title());
+        assert!(runs.filter_map(|run| run.figure("server_cpu_us_per_row")).sum::<f64>() > 0.0, "{contender:?}");
     }
-    assert_eq!(outcome.runs.len(), Durability::ALL.len() * workloads.len() * contenders.len());
-    let page = markdown(outcome);
-    assert!(page.contains("log.sync=yes") && page.contains("log.sync=no"), "{page}");
-    let providers: Vec<_> = outcome.versions.iter().filter(|version| !version.starts_with("server ")).collect();
+    let text = page.markdown();
+    assert!(text.contains("log.sync=yes") && text.contains("log.sync=no"), "{text}");
+    let providers: Vec<_> = page.versions.iter().filter(|version| !version.starts_with("server ")).collect();
     assert!(providers.len() == 2 && providers[0] != providers[1], "{providers:?}");
     page
-}
-
-/// The number of lines of a page that have a cell with this text.
-fn lines(page: &str, title: &str) -> usize {
-    page.lines().filter(|line| line.contains(&format!("| {title} |"))).count()
 }
 
 #[test]
 fn every_single_node_runs_every_workload_with_both_durabilities() {
     let folder = tempfile::tempdir().unwrap();
-    let outcome = experiment(Suite::Single, &folder, false).run(&mut |step| println!("{step}")).unwrap();
-    let page = check(&outcome, Suite::Single.workloads());
-    // Each combination has a line in the table, and one among all runs.
+    let page = measured(&experiment(Suite::Single, &folder, false));
+    let rows = &page.sections[0].tables[0].rows;
     for contender in [Contender::Hortator, Contender::Galera, Contender::NoProvider] {
-        assert_eq!(lines(&page, contender.title()), 2 * outcome.runs.len() / 3, "{page}");
+        assert_eq!(rows.iter().filter(|row| row[2] == contender.title()).count(), 2 * 6, "{rows:?}");
     }
-    assert!(table(&outcome).contains("200 × 1-row inserts"));
+    assert!(page.terminal().contains("200 × 1-row inserts"));
+    // Hortator against Galera, for each durability.
+    assert_eq!(page.answers.len(), 2, "{:?}", page.answers);
 }
 
 #[test]
@@ -76,20 +64,13 @@ fn both_clusters_run_on_one_and_two_nodes_and_each_durability_pair_is_compared()
     let folder = tempfile::tempdir().unwrap();
     let workloads: Vec<_> = Suite::Cluster.workloads().iter().copied().filter(is_tried).collect();
     assert_eq!(workloads.len(), 4);
-    let experiment = Experiment { workloads: workloads.clone(), ..experiment(Suite::Cluster, &folder, false) };
-    let outcome = experiment.run(&mut |step| println!("{step}")).unwrap();
-    let page = check(&outcome, &workloads);
+    let page = measured(&Experiment { workloads, ..experiment(Suite::Cluster, &folder, false) });
+    let rows = &page.sections[0].tables[0].rows;
     for pair in ["Hortator synced, Galera not", "both unsynced", "both synced"] {
-        assert_eq!(
-            page.lines().filter(|line| line.starts_with(&format!("| {pair} |"))).count(),
-            workloads.len(),
-            "{page}"
-        );
+        let of_pair = rows.iter().filter(|row| row[0] == pair && row.iter().all(|cell| cell != "—"));
+        assert_eq!(of_pair.count(), 4, "{rows:?}");
     }
-    // Each of the two with two durabilities: in the list of conflicts, and among all runs.
-    assert_eq!(lines(&page, "16 × update of one row, on two nodes"), 3 + 4 + 4, "{page}");
-    assert!(page.contains("node 1, which bootstrapped the cluster"), "{page}");
-    assert!(table(&outcome).contains("16 × 1-row inserts, on two nodes"));
+    assert!(page.markdown().contains("node 1, which bootstrapped the cluster"), "{}", page.markdown());
 }
 
 /// Two clusters are started twice: with few workloads the test takes long enough.
@@ -101,7 +82,9 @@ fn is_tried(workload: &Workload) -> bool {
 fn an_experiment_stops_when_the_flag_is_set() {
     let folder = tempfile::tempdir().unwrap();
     for suite in [Suite::Single, Suite::Cluster] {
-        let ended = experiment(suite, &folder, true).run(&mut |_| {});
-        assert!(matches!(ended, Err(Error::Interrupted)), "{ended:?}");
+        let experiment = experiment(suite, &folder, true);
+        let outcome = experiment.run(&mut |_| {}).unwrap();
+        assert!(outcome.measured.runs.is_empty());
+        assert!(page(&experiment, &outcome).warnings[0].starts_with("the experiment was stopped after 0 of "));
     }
 }

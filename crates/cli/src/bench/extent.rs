@@ -1,5 +1,6 @@
 //! How much an experiment measures: quick or full, rounds, seconds.
 
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,9 +8,9 @@ use clap::Args;
 use hortator_bench::deployment::Deployment;
 use hortator_bench::stress::Parents;
 
-/// Arguments of experiments that measure for a time.
+/// Quick or full.
 #[derive(Debug, Args)]
-pub struct ExtentArgs {
+pub struct SizeArgs {
     /// One round, at a small size (default)
     #[arg(long)]
     quick: bool,
@@ -19,7 +20,43 @@ pub struct ExtentArgs {
     /// Runs of each cell [default: 1; with --full: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: Option<u16>,
-    /// Measured seconds of inserts [default: see the command's description]
+}
+
+impl SizeArgs {
+    pub fn rounds(&self) -> usize {
+        self.rounds.map_or_else(|| self.by_size(1, 3), usize::from)
+    }
+
+    pub fn by_size<T>(&self, quick: T, full: T) -> T {
+        if self.full { full } else { quick }
+    }
+}
+
+/// Arguments of experiments that run programs to their end.
+#[derive(Debug, Args)]
+pub struct LoadExtentArgs {
+    #[command(flatten)]
+    size: SizeArgs,
+    /// Folder for dumps and logs; the dumps are kept for later experiments [default: beside the sandboxes in the user's
+    /// state folder]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}
+
+impl Deref for LoadExtentArgs {
+    type Target = SizeArgs;
+
+    fn deref(&self) -> &SizeArgs {
+        &self.size
+    }
+}
+
+/// Arguments of experiments that measure for a time.
+#[derive(Debug, Args)]
+pub struct ExtentArgs {
+    #[command(flatten)]
+    size: SizeArgs,
+    /// Measured seconds of a run [default: see the command's description]
     #[arg(long, value_name = "N", value_parser = seconds)]
     seconds: Option<Duration>,
     /// Folder for dumps and logs; the dumps are kept for later experiments [default: beside the sandboxes in the user's
@@ -28,18 +65,24 @@ pub struct ExtentArgs {
     pub dir: Option<PathBuf>,
 }
 
-impl ExtentArgs {
-    pub fn rounds(&self) -> usize {
-        self.rounds.map_or_else(|| self.by_size(1, 3), usize::from)
-    }
+impl Deref for ExtentArgs {
+    type Target = SizeArgs;
 
+    fn deref(&self) -> &SizeArgs {
+        &self.size
+    }
+}
+
+impl ExtentArgs {
     pub fn time(&self, quick: Duration, full: Duration) -> Duration {
         self.seconds.unwrap_or_else(|| self.by_size(quick, full))
     }
+}
 
-    pub fn by_size<T>(&self, quick: T, full: T) -> T {
-        if self.full { full } else { quick }
-    }
+/// The size of a dump: positive, and not so large that it is a slip.
+pub fn scale(text: &str) -> Result<f64, String> {
+    let scale: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.001..=1000.0).contains(&scale) { Ok(scale) } else { Err("the scale is from 0.001 to 1000".to_owned()) }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

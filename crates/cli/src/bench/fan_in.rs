@@ -1,12 +1,13 @@
 //! `hortator bench fan-in` and `hortator bench recovery`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use hortator_bench::fan_in::{Contender, Experiment, Workload, page};
+use hortator_bench::fan_in::{Contender, Experiment, Live, Workload, page};
 
+use super::extent::{ExtentArgs, LoadExtentArgs, SizeArgs, scale};
 use super::page_output::PageArgs;
 use super::{folder, stop_on_signals};
 
@@ -14,45 +15,71 @@ use super::{folder, stop_on_signals};
 const QUICK_TRANSACTIONS: u64 = 10_000;
 const FULL_TRANSACTIONS: u64 = 100_000;
 
+/// Of all sources together, in a second, while the target applies.
+const QUICK_RATES: &[u32] = &[500];
+const FULL_RATES: &[u32] = &[500, 2_000];
+/// The measured time of the live part.
+const QUICK_TIME: Duration = Duration::from_secs(5);
+const FULL_TIME: Duration = Duration::from_secs(60);
+
 /// Arguments of `hortator bench fan-in`.
 #[derive(Debug, Args)]
 pub struct FanInArgs {
     /// Numbers of sources [default: 15; with --full: 1, 5 and 15]
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=64))]
     sources: Vec<u16>,
+    /// Transactions per second of all sources together, in the live part [default: 500; with --full: 500 and 2,000]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    rate: Vec<u32>,
+    /// Backlogs, of small, hot-row, families and large; or live: the sources write at a fixed rate while the target applies
+    /// [default: all]
+    #[arg(long, value_name = "BACKLOG", value_delimiter = ',', value_parser = part)]
+    only: Vec<Workload>,
     #[command(flatten)]
     backlogs: Backlogs,
+    #[command(flatten)]
+    extent: ExtentArgs,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// Arguments of `hortator bench recovery`.
 #[derive(Debug, Args)]
 pub struct RecoveryArgs {
+    /// Backlogs, of small, hot-row, families and large [default: all but large]
+    #[arg(long, value_name = "BACKLOG", value_delimiter = ',', value_parser = workload)]
+    only: Vec<Workload>,
     #[command(flatten)]
     backlogs: Backlogs,
+    #[command(flatten)]
+    extent: LoadExtentArgs,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 #[derive(Debug, Args)]
 struct Backlogs {
-    /// One round of 10,000 transactions a source (default)
-    #[arg(long)]
-    quick: bool,
-    /// Three rounds of 100,000 transactions a source
-    #[arg(long, conflicts_with = "quick")]
-    full: bool,
     /// Transactions of each source [default: 10,000; with --full: 100,000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(10..))]
     transactions: Option<u64>,
-    /// Runs of each contender [default: 1; with --full: 3]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    rounds: Option<u16>,
-    /// Backlogs, of small, hot-row, families and large [default: all; for recovery, without large]
-    #[arg(long, value_name = "BACKLOG", value_delimiter = ',', value_parser = workload)]
-    only: Vec<Workload>,
-    /// Folder for configuration and log [default: beside the sandboxes in the user's state folder]
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    #[command(flatten)]
-    page: PageArgs,
+    /// The same as a part of 100,000 transactions
+    #[arg(long, value_name = "F", value_parser = scale, conflicts_with = "transactions")]
+    scale: Option<f64>,
+}
+
+impl Backlogs {
+    fn transactions(&self, size: &SizeArgs) -> u64 {
+        let scaled = self.scale.map(|scale| ((FULL_TRANSACTIONS as f64 * scale) as u64).max(10));
+        self.transactions.or(scaled).unwrap_or_else(|| size.by_size(QUICK_TRANSACTIONS, FULL_TRANSACTIONS))
+    }
+}
+
+/// A backlog, or the live part.
+fn part(name: &str) -> Result<Workload, String> {
+    match name == Workload::Live.name() {
+        true => Ok(Workload::Live),
+        false => workload(name).map_err(|error| format!("{error}, live")),
+    }
 }
 
 fn workload(name: &str) -> Result<Workload, String> {
@@ -63,35 +90,57 @@ fn workload(name: &str) -> Result<Workload, String> {
 }
 
 pub(super) fn run(args: FanInArgs) -> anyhow::Result<ExitCode> {
-    let sources = match (args.sources.is_empty(), args.backlogs.full) {
-        (false, _) => args.sources.into_iter().map(usize::from).collect(),
-        (true, true) => vec![1, 5, 15],
-        (true, false) => vec![15],
-    };
-    measure(sources, args.backlogs, &Contender::OF_SERVERS)
-}
-
-pub(super) fn run_recovery(mut args: RecoveryArgs) -> anyhow::Result<ExitCode> {
-    if args.backlogs.only.is_empty() {
-        // A large transaction is one statement for the client, above the servers' default of max_allowed_packet.
-        args.backlogs.only = Workload::ALL.into_iter().filter(|workload| *workload != Workload::Large).collect();
-    }
-    measure(vec![1], args.backlogs, &Contender::OF_FILES)
-}
-
-fn measure(sources: Vec<usize>, args: Backlogs, contenders: &[Contender]) -> anyhow::Result<ExitCode> {
     args.page.check()?;
-    let by_size = |quick: u64, full: u64| if args.full { full } else { quick };
+    let FanInArgs { sources, rate, only, backlogs, extent, page: output } = args;
+    let is_live = only.is_empty() || only.contains(&Workload::Live);
+    let sources: Vec<usize> = match sources.is_empty() {
+        false => sources.into_iter().map(usize::from).collect(),
+        true => extent.by_size(vec![15], vec![1, 5, 15]),
+    };
+    let rates = match rate.is_empty() {
+        false => rate,
+        true => extent.by_size(QUICK_RATES, FULL_RATES).to_vec(),
+    };
     let experiment = Experiment {
         sources,
-        transactions: args.transactions.unwrap_or_else(|| by_size(QUICK_TRANSACTIONS, FULL_TRANSACTIONS)),
-        rounds: args.rounds.map_or_else(|| if args.full { 3 } else { 1 }, usize::from),
-        workloads: if args.only.is_empty() { Workload::ALL.to_vec() } else { args.only },
-        contenders: contenders.to_vec(),
+        transactions: backlogs.transactions(&extent),
+        rounds: extent.rounds(),
+        workloads: match only.is_empty() {
+            true => Workload::ALL.to_vec(),
+            false => only.into_iter().filter(|workload| *workload != Workload::Live).collect(),
+        },
+        live: is_live.then(|| Live { rates, time: extent.time(QUICK_TIME, FULL_TIME) }),
+        contenders: Contender::OF_SERVERS.to_vec(),
         hortator: std::env::current_exe().context("finding this program's own file")?,
-        folder: folder(args.dir)?.join("fan-in"),
+        folder: folder(extent.dir)?.join("fan-in"),
         stop: stop_on_signals()?,
     };
+    measure(&experiment, &output)
+}
+
+pub(super) fn run_recovery(args: RecoveryArgs) -> anyhow::Result<ExitCode> {
+    args.page.check()?;
+    let RecoveryArgs { only, backlogs, extent, page: output } = args;
+    let workloads = match only.is_empty() {
+        // A large transaction is one statement for the client, above the servers' default of max_allowed_packet.
+        true => Workload::ALL.into_iter().filter(|workload| *workload != Workload::Large).collect(),
+        false => only,
+    };
+    let experiment = Experiment {
+        sources: vec![1],
+        transactions: backlogs.transactions(&extent),
+        rounds: extent.rounds(),
+        workloads,
+        live: None,
+        contenders: Contender::OF_FILES.to_vec(),
+        hortator: std::env::current_exe().context("finding this program's own file")?,
+        folder: folder(extent.dir)?.join("fan-in"),
+        stop: stop_on_signals()?,
+    };
+    measure(&experiment, &output)
+}
+
+fn measure(experiment: &Experiment, output: &PageArgs) -> anyhow::Result<ExitCode> {
     let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
-    args.page.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
+    output.write(&page(experiment, &outcome), outcome.measured.unfinished.is_some())
 }

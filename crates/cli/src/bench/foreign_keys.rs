@@ -9,7 +9,7 @@ use clap::Args;
 use hortator_bench::deployment::Deployment;
 use hortator_bench::foreign_keys::{Experiment, Parents, page};
 
-use super::extent::{ExtentArgs, deployment, parents};
+use super::extent::{ExtentArgs, deployment, parents, scale};
 use super::page_output::PageArgs;
 use super::{folder, stop_on_signals};
 
@@ -26,7 +26,7 @@ const SWEEP: [Deployment; 3] = [Deployment::Alone, Deployment::Galera(3), Deploy
 #[derive(Debug, Args)]
 pub struct ForeignKeysArgs {
     /// Size of the sample: 1 is 3.9 million rows and 170 MB [default: 0.05; with --full: 1]
-    #[arg(long, value_name = "F")]
+    #[arg(long, value_name = "F", value_parser = scale)]
     scale: Option<f64>,
     /// Servers, of alone, G1, G3 (Galera), H1 and H3 (Hortator's provider); or parts, of loads and sweep (inserts of one
     /// connection by rows per statement) [default: all; the sweep: alone, G3 and H3]

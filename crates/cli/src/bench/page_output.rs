@@ -6,7 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use hortator_bench::options::Options;
 use hortator_bench::page::Page;
+use hortator_bench::profile;
 
 use super::INTERRUPTED;
 
@@ -19,6 +21,13 @@ pub struct PageArgs {
     /// Write all runs and figures as JSON, for `hortator bench compare`
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Measure the server in this folder (with bin/mariadbd, or bin/mysqld for experiments without a cluster) in place of the
+    /// installed one
+    #[arg(long, value_name = "FOLDER")]
+    server: Option<PathBuf>,
+    /// Also report the functions in which each server uses its CPU time, by perf, in one run of each contender
+    #[arg(long)]
+    profile: bool,
 }
 
 fn report_path(text: &str) -> Result<PathBuf, String> {
@@ -40,7 +49,7 @@ fn form(path: &Path) -> Option<fn(&Page) -> String> {
 }
 
 impl PageArgs {
-    /// Whether the files can be written, before anything is measured.
+    /// Whether the files can be written and the server is there, before anything is measured.
     pub fn check(&self) -> anyhow::Result<()> {
         for path in self.report.iter().chain(&self.json) {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -48,11 +57,17 @@ impl PageArgs {
                 bail!("cannot write {}: the directory {} does not exist", path.display(), parent.display());
             }
         }
-        Ok(())
+        let profile = self.profile.then(std::env::temp_dir);
+        Ok(Options { server: self.server.clone(), profile }.choose()?)
     }
 
     /// Shows the page and writes its files. Status 1 if a run failed, 130 if the user stopped the experiment.
     pub fn write(&self, page: &Page, is_interrupted: bool) -> anyhow::Result<ExitCode> {
+        let mut page = page.clone().ruled();
+        page.sections.extend(profile::section());
+        page.warnings.extend(profile::warning());
+        page.command.push_str(&self.choices());
+        let page = &page;
         print!("{}", page.terminal());
         for path in &self.report {
             if let Some(form) = form(path) {
@@ -67,5 +82,11 @@ impl PageArgs {
             true => ExitCode::FAILURE,
             false => ExitCode::SUCCESS,
         })
+    }
+
+    /// What the command that repeats the experiment needs.
+    fn choices(&self) -> String {
+        let server = self.server.iter().map(|folder| format!(" --server {}", folder.display()));
+        server.chain(self.profile.then(|| " --profile".to_owned())).collect()
     }
 }

@@ -1,13 +1,21 @@
 //! `hortator bench provider` and `hortator bench cluster`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use hortator_bench::provider::{Experiment, Suite, Workload, markdown, table};
+use hortator_bench::provider::{Experiment, Suite, Workload, page};
 
-use super::{INTERRUPTED, ended, folder, stop_on_signals, write_report};
+use super::extent::{ExtentArgs, scale};
+use super::page_output::PageArgs;
+use super::{folder, stop_on_signals};
+
+/// The measured time of inserts and updates.
+const QUICK_TIME: Duration = Duration::from_secs(2);
+const FULL_TIME: Duration = Duration::from_secs(5);
+/// The sample's size with `--quick` and with `--full`.
+const QUICK_SCALE: f64 = 0.02;
+const FULL_SCALE: f64 = 0.1;
 
 /// Arguments of `hortator bench provider`.
 #[derive(Debug, Args)]
@@ -30,24 +38,16 @@ pub struct ClusterArgs {
     run: RunArgs,
 }
 
-/// The extent of a run, and its report.
+/// What both have.
 #[derive(Debug, Args)]
 struct RunArgs {
-    /// Runs of each workload on each contender
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
-    rounds: u16,
-    /// Seconds to measure inserts and updates, per run
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
-    seconds: u16,
-    /// Size of the dump: 1 is 3.9 million rows and 170 MB
-    #[arg(long, value_name = "F", default_value_t = 0.1)]
-    scale: f64,
-    /// Folder for the dump, kept for later experiments [default: beside the sandboxes in the user's state folder]
-    #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
-    /// Write a Markdown page with all figures
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    /// Size of the dump: 1 is 3.9 million rows and 170 MB [default: 0.02; with --full: 0.1]
+    #[arg(long, value_name = "F", value_parser = scale)]
+    scale: Option<f64>,
+    #[command(flatten)]
+    extent: ExtentArgs,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// A workload by its name.
@@ -68,19 +68,17 @@ pub(super) fn cluster(args: ClusterArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn run(suite: Suite, only: Vec<Workload>, run: RunArgs) -> anyhow::Result<ExitCode> {
+    run.page.check()?;
+    let RunArgs { scale, extent, page: output } = run;
     let experiment = Experiment {
         suite,
-        rounds: run.rounds.into(),
-        time: Duration::from_secs(run.seconds.into()),
+        rounds: extent.rounds(),
+        time: extent.time(QUICK_TIME, FULL_TIME),
         workloads: if only.is_empty() { suite.workloads().to_vec() } else { only },
-        scale: run.scale,
-        folder: folder(run.dir)?,
+        scale: scale.unwrap_or_else(|| extent.by_size(QUICK_SCALE, FULL_SCALE)),
+        folder: folder(extent.dir)?,
         stop: stop_on_signals()?,
     };
-    let Some(outcome) = ended(experiment.run(&mut |step| eprintln!("{step}")))? else {
-        return Ok(ExitCode::from(INTERRUPTED));
-    };
-    println!("{}", table(&outcome));
-    write_report(run.report.as_deref(), &markdown(&outcome))?;
-    Ok(ExitCode::SUCCESS)
+    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    output.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }

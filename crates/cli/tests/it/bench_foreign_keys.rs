@@ -275,7 +275,7 @@ fn unknown_cells_are_refused_with_the_names_of_all() {
         (["foreign-keys", "--only", "G5"], "the parts are loads, sweep; the servers are alone, G1, G3, H1, H3"),
         (["stress", "--parents", "x"], "the parents are shared, own, many, one"),
         (["stress", "--seconds", "0"], "give 0.1 to 3600"),
-        (["all", "--only", "x"], "the experiments are foreign-keys, stress, auto-increment, fan-in"),
+        (["all", "--only", "x"], "the experiments are employees, shapes, load, foreign-keys, stress, auto-increment, provider, cluster, fan-in, recovery"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_hortator")).arg("bench").args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));

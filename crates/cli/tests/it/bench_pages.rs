@@ -8,8 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use hortator_bench::auto_increment;
+use hortator_bench::deployment::Deployment;
 use hortator_bench::fan_in::{Contender, Experiment, Workload, page};
 use hortator_bench::page::{Page, RunResult};
+
+use crate::build_provider;
 
 fn bench(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
@@ -30,7 +33,8 @@ fn fan_in_measures_each_contender_with_each_backlog() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name);
     let (html, markdown, json) = (file("page.html"), file("page.md"), file("page.json"));
-    let mut command = bench(&["fan-in", "--sources", "1,2", "--transactions", "50", "--dir"]);
+    let backlogs = "small,hot-row,families,large";
+    let mut command = bench(&["fan-in", "--sources", "1,2", "--transactions", "50", "--only", backlogs, "--dir"]);
     command.arg(folder.path()).arg("--report").arg(&html).arg("--report").arg(&markdown).arg("--json").arg(&json);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
@@ -52,20 +56,41 @@ fn fan_in_measures_each_contender_with_each_backlog() {
     assert!(same.starts_with("0 of "), "{same}");
 }
 
+/// All contenders keep up with a slow rate; the lag and its course are there.
+#[test]
+fn fan_in_measures_the_lag_while_the_sources_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let (json, html) = (folder.path().join("page.json"), folder.path().join("page.html"));
+    let arguments = ["fan-in", "--sources", "2", "--rate", "100", "--seconds", "1.5", "--only", "live", "--dir"];
+    let mut command = bench(&arguments);
+    let output = command.arg(folder.path()).arg("--json").arg(&json).arg("--report").arg(&html).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let page = read(&json);
+    assert_eq!(page.runs.len(), 6);
+    for run in &page.runs {
+        assert!(run.figure("transactions_per_s").is_some_and(|rate| rate > 10.0 && rate < 200.0), "{run:?}");
+        assert!(run.figure("p50_ms") > Some(0.0) && run.figure("p50_ms") <= run.figure("max_ms"), "{run:?}");
+    }
+    assert_eq!(page.answers.len(), 1, "{:?}", page.answers);
+    assert!(fs::read_to_string(&html).unwrap().contains("Longest lag in each second: 2 sources, 100 transactions/s"));
+}
+
 #[test]
 fn auto_increment_measures_each_lock_mode_with_the_attribute_and_without() {
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("page.json");
+    build_provider::build();
     let mut command = bench(&["auto-increment", "--rows", "3000", "--connections", "1,2", "--only", "0,2", "--dir"]);
     let output = command.arg(folder.path()).arg("--json").arg(&json).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let page = read(&json);
-    // Two modes, with and without, the client and two ways over one and two connections.
-    assert_eq!(page.runs.len(), 2 * 2 * 5);
+    // A server with two modes, two with a provider and mode 2; with and without, the client and two ways over one and two
+    // connections.
+    assert_eq!(page.runs.len(), (2 + 1 + 1) * 2 * 5);
     for run in &page.runs {
         assert!(run.figure("rows_per_s").is_some_and(|rate| rate > 0.0), "{run:?}");
     }
-    assert_eq!(page.answers.len(), 4, "{:?}", page.answers);
+    assert_eq!(page.answers.len(), (2 + 1 + 1) * 2, "{:?}", page.answers);
 }
 
 /// All rows are there, but the next row will have another id than behind the client's load.
@@ -75,13 +100,14 @@ fn a_loader_that_leaves_another_next_id_has_no_figure() {
     let path = folder.path().join("another-id");
     let hortator = env!("CARGO_BIN_EXE_hortator");
     let script = format!(
-        "#!/bin/sh\nset -e\n{hortator} \"$@\"\nshift 2\nmariadb --no-defaults \"$2\" \"$3\" -u root -e 'ALTER TABLE \
+        "#!/bin/sh\nset -e\n{hortator} \"$@\"\nwhile [ \"$1\" != -S ]; do shift; done\nmariadb --no-defaults -S \"$2\" -u root -e 'ALTER TABLE \
          auto_increment.page AUTO_INCREMENT = 7000'\n"
     );
     fs::write(&path, script).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     let experiment = auto_increment::Experiment {
         rows: 2_000,
+        deployments: vec![Deployment::Alone],
         modes: vec![auto_increment::LockMode::Consecutive],
         contenders: vec![auto_increment::Contender::Client, auto_increment::Contender::Load(2)],
         rounds: 1,
@@ -131,6 +157,7 @@ fn a_contender_that_loses_a_row_has_no_figure() {
         transactions: 20,
         rounds: 2,
         workloads: vec![Workload::HotRow],
+        live: None,
         contenders: vec![Contender::Own { threads: 0, is_optimistic: true }, Contender::Hortator],
         hortator: one_that_loses_a_row(folder.path()),
         folder: folder.path().to_owned(),
@@ -163,6 +190,7 @@ fn a_stopped_experiment_says_so() {
         transactions: 20,
         rounds: 2,
         workloads: vec![Workload::HotRow],
+        live: None,
         contenders: vec![Contender::Own { threads: 0, is_optimistic: true }],
         hortator: env!("CARGO_BIN_EXE_hortator").into(),
         folder: folder.path().to_owned(),
@@ -182,7 +210,8 @@ fn reports_that_cannot_be_written_are_refused_before_anything_runs() {
         (&["fan-in", "--report", "no/such/page.md"], 1, "the directory no/such does not exist"),
         (&["fan-in", "--quick", "--full"], 2, "cannot be used with"),
         (&["fan-in", "--only", "x"], 2, "the backlogs are small, hot-row, families, large"),
-        (&["auto-increment", "--only", "3"], 2, "the modes are 0, 1 and 2"),
+        (&["auto-increment", "--only", "3"], 2, "the modes are 0, 1 and 2; the servers are alone, G1 and H1"),
+        (&["stress", "--server", "/no/such"], 1, "/no/such has no server: give a folder with bin/mariadbd or bin/mysqld"),
         (&["compare", "no.json", "no.json"], 1, "reading no.json"),
     ] {
         let output = bench(arguments).output().unwrap();
