@@ -17,7 +17,9 @@ const MAY_DIFFER: &[&str] = &[
     "innodb_flush_log_at_trx_commit",
     "innodb_autoinc_lock_mode",
     "auto_increment_",
+    "binlog_format",
     // Names, places and addresses of one server among others.
+    "aria_log_dir_path",
     "basedir",
     "bind_address",
     "datadir",
@@ -36,6 +38,7 @@ const MAY_DIFFER: &[&str] = &[
     "report_",
     "server_id",
     "server_uid",
+    "slave_load_tmpdir",
     "slow_query_log_file",
     "socket",
     "tmpdir",

@@ -2,8 +2,9 @@
 //!
 //! perf is a program that may be missing, or that the system may forbid: then the report says so and the experiment goes on.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -58,12 +59,16 @@ pub(crate) fn set_label(label: String) {
     state().label = label;
 }
 
-/// perf at work.
+/// perf at work on all servers of a run.
 pub(crate) struct Recording {
+    /// In the order of the nodes.
+    servers: Vec<Recorder>,
+}
+
+/// perf at work on one server: its listing tells threads, not processes, so that each server has a file of its own.
+struct Recorder {
     perf: Child,
     file: PathBuf,
-    /// Of the servers, in the order of the nodes.
-    processes: Vec<u32>,
 }
 
 /// Records these servers if the user wants it and this run was not recorded yet.
@@ -75,23 +80,20 @@ pub(crate) fn begin(processes: Vec<u32>) -> Option<Recording> {
         return None;
     }
     drop(state);
-    let file = folder.join(format!("hortator-perf-{}.data", std::process::id()));
-    let list: Vec<String> = processes.iter().map(u32::to_string).collect();
-    let mut command = Command::new("perf");
-    command.args(["record", "--quiet", "--freq", SAMPLES_PER_S, "--pid", &list.join(","), "--output"]).arg(&file);
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    let errors = File::create(file.with_extension("log")).map_or_else(|_| Stdio::null(), Stdio::from);
-    match command.stderr(errors).spawn() {
-        Ok(perf) => Some(Recording { perf, file, processes }),
-        Err(error) => {
-            let reason = match error.kind() {
-                std::io::ErrorKind::NotFound => "perf is not installed; on Debian: apt-get install linux-perf".to_owned(),
-                _ => format!("perf does not start: {error}"),
-            };
-            give_up(reason);
-            None
+    let mut servers = Vec::new();
+    for process in processes {
+        match Recorder::start(process, folder) {
+            Ok(recorder) => servers.push(recorder),
+            Err(error) => {
+                give_up(match error.kind() {
+                    std::io::ErrorKind::NotFound => "perf is not installed; on Debian: apt-get install linux-perf".to_owned(),
+                    _ => format!("perf does not start: {error}"),
+                });
+                return None;
+            }
         }
     }
+    Some(Recording { servers })
 }
 
 fn give_up(reason: String) {
@@ -101,21 +103,10 @@ fn give_up(reason: String) {
 impl Recording {
     /// Ends the recording and keeps its top symbols.
     pub(crate) fn end(mut self) {
-        // It may have ended by itself.
-        let _ended = kill_process(Pid::from_child(&self.perf), Signal::INT);
-        let deadline = Instant::now() + END_TIMEOUT;
-        while matches!(self.perf.try_wait(), Ok(None)) && Instant::now() < deadline {
-            thread::sleep(END_INTERVAL);
-        }
-        let mut command = Command::new("perf");
-        command.args(["report", "--stdio", "--no-children", "--fields", "overhead,pid,dso,symbol", "--input"]);
-        let output = command.arg(&self.file).stdin(Stdio::null()).stderr(Stdio::null()).output();
-        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-        let found: Vec<Vec<Symbol>> = self.processes.iter().map(|process| symbols(&text, *process)).collect();
-        if found.iter().all(Vec::is_empty) {
-            let log = std::fs::read_to_string(self.file.with_extension("log")).unwrap_or_default();
-            let said = log.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it recorded nothing");
-            return give_up(format!("perf record: {said}"));
+        self.servers.iter().for_each(Recorder::ask_to_end);
+        let found: Vec<Vec<Symbol>> = self.servers.iter_mut().map(Recorder::symbols).collect();
+        if let Some(first) = self.servers.first().filter(|_| found.iter().all(Vec::is_empty)) {
+            return give_up(format!("perf record: {}", first.complaint()));
         }
         let mut state = state();
         let label = state.label.clone();
@@ -124,7 +115,41 @@ impl Recording {
     }
 }
 
-impl Drop for Recording {
+impl Recorder {
+    fn start(process: u32, folder: &Path) -> std::io::Result<Self> {
+        let file = folder.join(format!("hortator-perf-{process}.data"));
+        let mut command = Command::new("perf");
+        command.args(["record", "--quiet", "--freq", SAMPLES_PER_S, "--pid", &process.to_string(), "--output"]);
+        command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(File::create(file.with_extension("log"))?);
+        Ok(Self { perf: command.spawn()?, file })
+    }
+
+    fn ask_to_end(&self) {
+        // It may have ended by itself.
+        let _ended = kill_process(Pid::from_child(&self.perf), Signal::INT);
+    }
+
+    fn symbols(&mut self) -> Vec<Symbol> {
+        let deadline = Instant::now() + END_TIMEOUT;
+        while matches!(self.perf.try_wait(), Ok(None)) && Instant::now() < deadline {
+            thread::sleep(END_INTERVAL);
+        }
+        let mut command = Command::new("perf");
+        command.args(["report", "--stdio", "--no-children", "--fields", "overhead,dso,symbol", "--input"]);
+        let output = command.arg(&self.file).stdin(Stdio::null()).stderr(Stdio::null()).output();
+        output.map(|output| symbols(&String::from_utf8_lossy(&output.stdout))).unwrap_or_default()
+    }
+
+    /// What perf said.
+    fn complaint(&self) -> String {
+        let log = std::fs::read_to_string(self.file.with_extension("log")).unwrap_or_default();
+        let said = log.lines().map(str::trim).find(|line| !line.is_empty());
+        said.unwrap_or("it recorded nothing: the run was too short").to_owned()
+    }
+}
+
+impl Drop for Recorder {
     fn drop(&mut self) {
         // It has ended, unless the run failed.
         let _ended = self.perf.kill();
@@ -135,26 +160,24 @@ impl Drop for Recording {
     }
 }
 
-/// The first lines of a process in the listing of `perf report`: share, process, library, `[.]`, symbol. Shares are of all
-/// recorded processes together; here they are of this one.
-fn symbols(listing: &str, process: u32) -> Vec<Symbol> {
-    let line = |line: &str| {
+/// The top of the listing of `perf report`: share, library, `[.]`, symbol. Addresses without a name count together.
+fn symbols(listing: &str) -> Vec<Symbol> {
+    let mut shares: BTreeMap<String, f64> = BTreeMap::new();
+    for line in listing.lines() {
         let mut words = line.split_whitespace();
-        let share: f64 = words.next()?.strip_suffix('%')?.parse().ok()?;
-        let (id, _) = words.next()?.split_once(':')?;
-        if id.parse() != Ok(process) {
-            return None;
-        }
+        let share = words.next().and_then(|share| share.strip_suffix('%')?.parse::<f64>().ok());
         let rest: Vec<&str> = words.collect();
-        let kind = rest.iter().position(|word| matches!(*word, "[.]" | "[k]" | "[g]" | "[u]" | "[H]"))?;
+        let kind = rest.iter().position(|word| matches!(*word, "[.]" | "[k]" | "[g]" | "[u]" | "[H]"));
+        let (Some(share), Some(kind)) = (share, kind) else { continue };
         let library = rest[..kind].join(" ");
-        let library = library.rsplit('/').next().unwrap_or_default().to_owned();
-        Some((share, format!("{} ({library})", rest[kind + 1..].join(" "))))
-    };
-    let all: Vec<(f64, String)> = listing.lines().filter_map(line).collect();
-    let sum: f64 = all.iter().map(|(share, _)| share).sum();
-    let symbol =
-        |(share, name): (f64, String)| Symbol { share: format!("{:.1} %", share * 100.0 / sum.max(f64::MIN_POSITIVE)), name };
+        let library = library.rsplit('/').next().unwrap_or_default();
+        let symbol = rest[kind + 1..].join(" ");
+        let symbol = if symbol.starts_with("0x") { "functions without a name" } else { &symbol };
+        *shares.entry(format!("{symbol} ({library})")).or_default() += share;
+    }
+    let mut all: Vec<(String, f64)> = shares.into_iter().collect();
+    all.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    let symbol = |(name, share): (String, f64)| Symbol { share: format!("{share:.1} %"), name };
     all.into_iter().take(SYMBOLS).map(symbol).collect()
 }
 
@@ -195,18 +218,26 @@ mod tests {
     use super::*;
 
     const LISTING: &str = "# Samples: 40  of event 'cpu-clock:pppH'\n#\n\
-        # Overhead      Pid:Command  Shared Object      Symbol\n\
-        \x20   30.00%      71:mariadbd  mariadbd           [.] row_ins_step(que_thr_t*)\n\
-        \x20   20.00%      72:mariadbd  [kernel.kallsyms]  [k] finish_task_switch.isra.0\n\
-        \x20   10.00%      71:mariadbd  /usr/lib/libc.so.6  [.] __memmove_avx\n\n";
+        # Overhead  Shared Object      Symbol\n\
+        \x20   30.00%  mariadbd           [.] row_ins_step(que_thr_t*, char const*)\n\
+        \x20   20.00%  [kernel.kallsyms]  [k] finish_task_switch.isra.0\n\
+        \x20   18.00%  mariadbd           [.] 0x0000000000d6f729\n\
+        \x20   17.00%  mariadbd           [.] 0x0000000000d93e0f\n\
+        \x20   10.00%  /usr/lib/libc.so.6  [.] __memmove_avx\n\n";
 
     #[test]
-    fn each_server_has_its_own_symbols_with_its_own_shares() {
-        let shown = |process| -> Vec<String> {
-            symbols(LISTING, process).into_iter().map(|Symbol { share, name }| format!("{share} {name}")).collect()
-        };
-        assert_eq!(shown(71), ["75.0 % row_ins_step(que_thr_t*) (mariadbd)", "25.0 % __memmove_avx (libc.so.6)"]);
-        assert_eq!(shown(72), ["100.0 % finish_task_switch.isra.0 ([kernel.kallsyms])"]);
-        assert_eq!(shown(7), Vec::<String>::new());
+    fn the_top_symbols_are_named_with_their_library() {
+        let shown: Vec<String> =
+            symbols(LISTING).into_iter().map(|Symbol { share, name }| format!("{share} {name}")).collect();
+        assert_eq!(
+            shown,
+            [
+                "35.0 % functions without a name (mariadbd)",
+                "30.0 % row_ins_step(que_thr_t*, char const*) (mariadbd)",
+                "20.0 % finish_task_switch.isra.0 ([kernel.kallsyms])",
+                "10.0 % __memmove_avx (libc.so.6)",
+            ]
+        );
+        assert_eq!(symbols(""), []);
     }
 }

@@ -70,7 +70,9 @@ impl Programs {
             })
         };
         let (server, installer) = (find(&SERVERS)?, find(&INSTALLERS)?);
-        let base = folder.canonicalize().at("resolve", folder)?;
+        // Its messages and plugins are relative to the folder above its own.
+        let base = server.parent().and_then(Path::parent).unwrap_or(folder);
+        let base = base.canonicalize().at("resolve", base)?;
         account.check_reaches(&base)?;
         Ok(Programs { version: version(&server)?, server, installer, mysql: None, base: Some(base) })
     }

@@ -15,7 +15,7 @@ use super::contender::{self, Agent};
 use super::live::{self, Live, Series};
 use super::sources::{LogPosition, Source, checksums, connect, set_up};
 use super::{Contender, Workload};
-use crate::figures::{LATENCIES, LONGEST, MEASURED, OTHER_CPU, WALL, named};
+use crate::figures::{CORES, LATENCIES, LONGEST, MEASURED, OTHER_CPU, WALL, named};
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, measure, options, profile, server};
 
@@ -187,7 +187,7 @@ impl Experiment {
         let transactions = workload.transactions(self.transactions) * sources.len() as u64;
         let rate = transactions as f64 / wall.as_secs_f64();
         let mut figures = named([(WALL, wall.as_secs_f64()), (RATE, rate)]);
-        figures.extend(used.figures());
+        figures.extend(used.figures(wall.as_secs_f64()));
         figures.extend(of_agent(agent));
         Ok(figures)
     }
@@ -242,7 +242,7 @@ impl Experiment {
         ));
         figures.extend(of_agent(agent));
         if let Some((used, agent)) = used.take() {
-            figures.extend(used.figures());
+            figures.extend(used.figures(seconds));
             figures.entry(AGENT_CPU.to_owned()).and_modify(|cpu| *cpu = agent.as_secs_f64());
         }
         let (cell, contender, round) = (task.cell.clone(), contender.to_string(), task.round);
@@ -301,8 +301,10 @@ impl Clocks {
 }
 
 impl Used {
-    fn figures(&self) -> Figures {
-        named([(TARGET_CPU, self.target.as_secs_f64()), (OTHER_CPU, self.other.as_secs_f64())])
+    /// Its figures, over so many seconds.
+    fn figures(&self, seconds: f64) -> Figures {
+        let target = self.target.as_secs_f64();
+        named([(TARGET_CPU, target), (CORES, target / seconds), (OTHER_CPU, self.other.as_secs_f64())])
     }
 }
 

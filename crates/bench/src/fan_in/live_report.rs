@@ -2,11 +2,12 @@
 
 use super::experiment::{AGENT_CPU, AGENT_PEAK, RATE, TARGET_CPU, live_cell};
 use super::{Contender, Experiment, Live, Outcome};
-use crate::figures::{LATENCIES, LONGEST};
+use crate::figures::{CORES, LATENCIES, LONGEST};
 use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::{Spread, median, median_and_range};
+use crate::resource_usage::cores_used;
 
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 11] = [
     "sources",
     "contender",
     "transactions/s",
@@ -15,6 +16,7 @@ const HEADINGS: [&str; 10] = [
     "p99 ms",
     "longest ms",
     "target CPU s",
+    "target cores",
     "agent CPU s",
     "agent peak MiB",
 ];
@@ -49,7 +51,9 @@ fn row(page: &Page, sources: usize, rate: u32, contender: Contender) -> Vec<Stri
     let mut row = vec![sources.to_string(), name.clone(), median(spread(RATE), 0)];
     row.push(median_and_range(spread(LATENCIES[0].0), 0));
     row.extend(LATENCIES[1..].iter().chain([&LONGEST]).map(|(figure, _)| median(spread(figure), 0)));
-    row.extend([TARGET_CPU, AGENT_CPU].map(|figure| median(spread(figure), 1)));
+    row.push(median(spread(TARGET_CPU), 1));
+    row.push(cores_used(spread(CORES)));
+    row.push(median(spread(AGENT_CPU), 1));
     row.push(spread(AGENT_PEAK).map_or_else(|| median(None, 0), |peak| format!("{:.0}", peak.most)));
     row
 }

@@ -2,9 +2,10 @@
 
 use super::experiment::{AGENT_CPU, AGENT_PEAK, BACKLOG, RATE, SOURCES, TARGET_CPU};
 use super::{Contender, Experiment, Outcome, Workload, live_report};
-use crate::figures::WALL;
+use crate::figures::{CORES, WALL};
 use crate::page::{BarGroup, ContenderNote, Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::Spread;
+use crate::resource_usage::cores_used;
 use crate::rounds::{self, Cell};
 use crate::rules::{self, Facts};
 use crate::server::SETTINGS;
@@ -12,13 +13,14 @@ use crate::server::SETTINGS;
 /// What a confirmed commit of the target survives, with the settings of all contenders.
 const SURVIVES: &str = "a crash of the server and a power cut: innodb_flush_log_at_trx_commit=1, no binary log";
 
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 9] = [
     "sources",
     "contender",
     "wall s, median (min–max)",
     "× best rival",
     "transactions/s",
     "target CPU s",
+    "target cores",
     "agent CPU s",
     "agent peak MiB",
 ];
@@ -177,6 +179,7 @@ fn row(page: &Page, cell: &Cell, contender: Contender, best: Option<f64>) -> Vec
         wall.zip(best).map_or_else(none, |(wall, best)| format!("{:.2}", best / wall.median)),
         number(RATE, 0),
         number(TARGET_CPU, 1),
+        cores_used(spread(CORES)),
         number(AGENT_CPU, 1),
         spread(AGENT_PEAK).map_or_else(none, |spread| format!("{:.0}", spread.most)),
     ]

@@ -56,6 +56,11 @@ fn in_front(folder: &Path, name: &str, script: &str) -> (&'static str, String) {
     ("PATH", format!("{}:{}", programs.display(), std::env::var("PATH").unwrap()))
 }
 
+/// The installed server.
+fn server() -> &'static str {
+    ["/usr/sbin/mariadbd", "/usr/bin/mariadbd"].into_iter().find(|path| Path::new(path).is_file()).unwrap()
+}
+
 fn executable(path: &Path, script: &str) {
     fs::write(path, script).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -189,8 +194,7 @@ fn a_server_that_loses_a_parent_ends_with_status_1() {
                       CREATE DEFINER = root@localhost EVENT mysql.loses ON SCHEDULE EVERY 1 SECOND DO UPDATE employees.salaries SET emp_no = \
                       emp_no + 1000000 ORDER BY emp_no LIMIT 1;\n";
     fs::write(&events, statements).unwrap();
-    let server =
-        ["/usr/sbin/mariadbd", "/usr/bin/mariadbd"].into_iter().find(|path| Path::new(path).is_file()).unwrap();
+    let server = server();
     let script = format!(
         "#!/bin/sh\ncase \"$*\" in *--bootstrap*|*--version*) exec {server} \"$@\";; esac\nexec {server} \"$@\" --init-file={}\n",
         events.display()
@@ -202,6 +206,82 @@ fn a_server_that_loses_a_parent_ends_with_status_1() {
     assert!(reasons(&page)[0].contains("employees.salaries (emp_no) has "), "{:?}", reasons(&page));
     assert!(page.answers.is_empty(), "{:?}", page.answers);
     assert!(said(&output).contains("failed: "), "{}", said(&output));
+}
+
+/// Servers that are compared have the same settings, but for those that make them what they are.
+#[test]
+fn servers_with_another_setting_have_no_figure() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *--wsrep-on=ON*|*--wsrep_on=ON*|*wsrep-on=1*) exec {} \"$@\" --innodb-io-capacity=900;; esac\nexec {0} \
+         \"$@\"\n",
+        server()
+    );
+    let path = in_front(folder.path(), "mariadbd", &script);
+    let arguments = ["stress", "--seconds", "0.1", "--threads", "1", "--rows", "1", "--only", "alone,G1"];
+    let (output, page) = measured(folder.path(), &arguments, &[path]);
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let expected = "node 1 of G1 has other settings than alone: innodb_io_capacity is 900, not 200";
+    assert!(reasons(&page).iter().all(|reason| reason.ends_with(expected)), "{:?}", reasons(&page));
+    assert!(page.runs.iter().all(|run| (run.contender == "alone") == run.figure("rows_per_s").is_some()));
+}
+
+/// perf as it lists what it has recorded, on a machine where it may not run.
+const STAND_IN: &str = "#!/bin/sh\ncase $1 in\nrecord) trap 'exit 0' INT; while :; do sleep 0.02; done ;;\n\
+    report) echo '    60.00%  mariadbd  [.] row_ins_step'; echo '    40.00%  libc.so.6  [.] memmove' ;;\nesac\n";
+
+#[test]
+fn a_profile_has_the_top_symbols_of_each_server() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = in_front(folder.path(), "perf", STAND_IN);
+    let arguments = ["stress", "--seconds", "0.2", "--threads", "1", "--rows", "1", "--only", "alone,G3", "--profile"];
+    let (output, page) = measured(folder.path(), &arguments, &[path]);
+    assert!(output.status.success(), "{}", said(&output));
+    let section = page.sections.iter().find(|section| section.title.starts_with("Where the servers use")).unwrap();
+    let rows = &section.tables[0].rows;
+    // Two symbols of each server; with and without foreign keys.
+    assert_eq!(rows.len(), 2 * 2 * (1 + 3), "{rows:?}");
+    assert!(rows[0][0].ends_with("alone") && rows[0][2..] == ["row_ins_step (mariadbd)", "60.0 %"], "{rows:?}");
+    assert!(page.command.ends_with(" --profile"), "{}", page.command);
+
+    let refusing = in_front(folder.path(), "perf", "#!/bin/sh\necho 'No permission to enable events.' >&2\nexit 1\n");
+    let (output, page) = measured(folder.path(), &arguments[..9], &[refusing.clone()]);
+    assert!(output.status.success() && !page.warnings.iter().any(|text| text.contains("perf")), "{:?}", page.warnings);
+    let arguments = ["stress", "--seconds", "0.1", "--threads", "1", "--rows", "1", "--only", "alone", "--profile"];
+    let (output, page) = measured(folder.path(), &arguments, &[refusing]);
+    assert!(output.status.success(), "{}", said(&output));
+    let expected = "there is no profile: perf record: No permission to enable events.";
+    assert!(page.warnings.iter().any(|warning| warning == expected), "{:?}", page.warnings);
+    assert!(!page.sections.iter().any(|section| section.title.starts_with("Where the servers use")));
+}
+
+/// The installed server is not asked for anything.
+#[test]
+fn the_server_of_a_folder_is_measured_in_place_of_the_installed_one() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (build, installed) = (folder.path().join("build"), Path::new("/usr"));
+    for part in ["sbin", "bin", "share", "lib"] {
+        fs::create_dir_all(build.join(part)).unwrap();
+    }
+    std::os::unix::fs::symlink(server(), build.join("sbin/mariadbd")).unwrap();
+    for part in ["bin/mariadb-install-db", "bin/my_print_defaults", "bin/resolveip", "share/mysql", "lib/mysql"] {
+        std::os::unix::fs::symlink(installed.join(part), build.join(part)).unwrap();
+    }
+    let path = in_front(folder.path(), "mariadbd", "#!/bin/sh\necho the installed one >&2\nexit 1\n");
+    let build = build.display().to_string();
+    let arguments = ["stress", "--seconds", "0.1", "--threads", "1", "--rows", "1", "--only", "alone", "--server", &build];
+    let (output, page) = measured(folder.path(), &arguments, &[path]);
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(page.command.ends_with(&format!(" --server {build}")), "{}", page.command);
 }
 
 #[test]

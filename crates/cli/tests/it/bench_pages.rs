@@ -177,7 +177,7 @@ fn a_contender_that_loses_a_row_has_no_figure() {
     }
     assert!(page.has_failures() && page.answers.is_empty(), "{:?}", page.answers);
     let row = &page.sections[0].tables[0].rows[1];
-    assert_eq!(row[2..], vec!["—"; 6], "{row:?}");
+    assert_eq!(row[2..], vec!["—"; 7], "{row:?}");
 }
 
 /// What was measured before Ctrl-C is in the report.

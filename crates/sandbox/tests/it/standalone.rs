@@ -1,6 +1,7 @@
 //! One server: its lifetime, and several ways to end.
 
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use hortator_sandbox::{Builder, Sandbox, State};
@@ -48,6 +49,42 @@ fn a_named_server_keeps_its_data_until_it_goes_down() {
     assert!(!is_alive(pid));
     assert!(Sandbox::list(dir.path()).unwrap().is_empty());
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
+}
+
+/// The system's server as another build has it: in a folder of its own.
+#[test]
+fn another_mariadb_build_runs_from_its_folder_and_starts_again() {
+    let dir = tempfile::tempdir_in("/tmp").unwrap();
+    let build = dir.path().join("build");
+    let link = |to: &str, name: &str| {
+        let path = build.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(to, path).unwrap();
+    };
+    let found = |name: &str| {
+        let folders = ["/usr/sbin", "/usr/bin"].into_iter().map(|folder| Path::new(folder).join(name));
+        folders.into_iter().find(|path| path.is_file()).unwrap().display().to_string()
+    };
+    link(&found("mariadbd"), "usr/sbin/mariadbd");
+    for name in ["mariadb-install-db", "my_print_defaults", "resolveip"] {
+        link(&found(name), &format!("usr/bin/{name}"));
+    }
+    link("/usr/share/mysql", "usr/share/mysql");
+    link("/usr/lib/mysql", "usr/lib/mysql");
+    for folder in [dir.path(), &build] {
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let sandbox = Builder::standalone().server_in(&build).dir(dir.path().join("boxes")).create("other").unwrap();
+    let base = format!("{}/usr/", build.display());
+    assert_eq!(ask(sandbox.node(0), "SELECT @@basedir"), [[base.as_str()]]);
+    sandbox.stop().unwrap();
+    let again = Sandbox::open(&dir.path().join("boxes"), "other").unwrap();
+    again.start().unwrap();
+    assert_eq!(ask(again.node(0), "SELECT @@basedir"), [[base.as_str()]]);
+    again.down().unwrap();
+
+    let message = Builder::galera(2).server_in(dir.path()).start_temporary().unwrap_err().to_string();
+    assert!(message.contains("mariadbd is not in ") && message.contains("usr/sbin/mariadbd"), "{message}");
 }
 
 #[test]
