@@ -118,9 +118,6 @@ mod tests {
         settings.check("another", &Nodes::start(Topology::Standalone, &[], &stop).unwrap()).unwrap();
         nodes.connect(0).unwrap().execute(b"SET GLOBAL innodb_io_capacity = 1234").unwrap();
         let message = settings.check("changed", &nodes).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "node 1 of changed has other settings than alone: innodb_io_capacity is 1234, not 200"
-        );
+        assert_eq!(message, "node 1 of changed has other settings than alone: innodb_io_capacity is 1234, not 200");
     }
 }

@@ -101,6 +101,13 @@ impl Task<'_> {
             convergence::number(connection, self.count)
         })?;
         let Sent { confirmed, errors, latencies } = sent;
+        if confirmed == 0.0 {
+            return Err(Error::Answer(format!(
+                "no statement of {} was confirmed in the measured {} s: give more --seconds",
+                self.work,
+                time.as_secs_f64()
+            )));
+        }
         Ok(Generated { rows: confirmed * self.rows as f64, errors, usage, apply_lag, latencies })
     }
 }
@@ -243,6 +250,8 @@ impl Sent {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -258,6 +267,23 @@ mod tests {
         assert_eq!(counted(1_300, 1_900, 1_000, 2_000), (1.75, 2));
         assert_eq!(counted(1_900, 2_300, 1_000, 2_000), (2.0, 2));
         assert_eq!(counted(2_300, 2_400, 1_000, 2_000), (2.0, 2));
+    }
+
+    /// It is the writing of the statement that takes long: nothing is on its way in the measured time.
+    #[test]
+    fn a_run_without_a_statement_in_the_measured_time_has_no_figure() {
+        let stop = Arc::new(AtomicBool::new(false));
+        let nodes = Nodes::alone(&stop).unwrap();
+        let threads = Threads { count: 1, nodes: 1 };
+        let task = Task { work: "waiting".to_owned(), threads, set_up: &|_| Ok(()), rows: 1, count: "SELECT 1" };
+        let done = task.run(&nodes, Duration::from_millis(50), &stop, |_| {
+            |sql: &mut String| {
+                thread::sleep(Duration::from_millis(1_500));
+                sql.push_str("DO 1");
+            }
+        });
+        let message = done.unwrap_err().to_string();
+        assert_eq!(message, "no statement of waiting was confirmed in the measured 0.05 s: give more --seconds");
     }
 
     /// The warm-up's errors are not those of the figure.

@@ -15,7 +15,7 @@ use hortator_sandbox::{Sandbox, Temporary, Topology};
 
 use crate::quiesce::AtRest;
 use crate::server::{set_up, status_number};
-use crate::{Error, measure, quiesce, server};
+use crate::{Error, measure, options, quiesce, server};
 
 /// The settings of cluster nodes beyond [`server::SETTINGS`]: with the default of one applier thread, that thread would
 /// limit all contenders alike.
@@ -112,12 +112,17 @@ impl Nodes {
 
     /// The server's own client, on the first node.
     pub(crate) fn client(&self) -> Command {
-        self.program("mariadb")
+        let mut client = self.program("mariadb");
+        if options::is_mysql() {
+            // MySQL's client reads SOURCE in a script only with this option, which its older versions do not have.
+            client.arg("--loose-commands");
+        }
+        client
     }
 
     /// A program of the server's own, on the first node.
     pub(crate) fn program(&self, name: &str) -> Command {
-        self.client_program(name, &[])
+        self.client_program(options::own_program(name), &[])
     }
 
     /// A program with the arguments to connect to the first node: no option file, the socket, the user; and the character

@@ -16,6 +16,9 @@ pub struct Options {
     pub profile: Option<PathBuf>,
 }
 
+/// Programs of MariaDB and MySQL that do the same.
+const OF_MYSQL: [(&str, &str); 2] = [("mariadb", "mysql"), ("mariadb-dump", "mysqldump")];
+
 static CHOSEN: OnceLock<Options> = OnceLock::new();
 
 impl Options {
@@ -58,6 +61,14 @@ pub(crate) fn builder(topology: Topology) -> Builder {
 /// Whether the other build is MySQL's.
 pub(crate) fn is_mysql() -> bool {
     server_folder().is_some_and(|folder| folder.join("bin/mysqld").is_file() && !folder.join("bin/mariadbd").is_file())
+}
+
+/// A program that came with the server: MySQL's in the place of MariaDB's, if the other build has it.
+pub(crate) fn own_program(name: &str) -> PathBuf {
+    let of_mysql = OF_MYSQL.iter().find(|(of_mariadb, _)| *of_mariadb == name).map(|(_, of_mysql)| of_mysql);
+    let found =
+        of_mysql.zip(server_folder().filter(|_| is_mysql())).map(|(program, folder)| folder.join("bin").join(program));
+    found.filter(|path| path.is_file()).unwrap_or_else(|| PathBuf::from(name))
 }
 
 /// Where perf writes; None if it does not record.

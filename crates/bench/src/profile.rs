@@ -86,7 +86,9 @@ pub(crate) fn begin(processes: Vec<u32>) -> Option<Recording> {
             Ok(recorder) => servers.push(recorder),
             Err(error) => {
                 give_up(match error.kind() {
-                    std::io::ErrorKind::NotFound => "perf is not installed; on Debian: apt-get install linux-perf".to_owned(),
+                    std::io::ErrorKind::NotFound => {
+                        "perf is not installed; on Debian: apt-get install linux-perf".to_owned()
+                    }
                     _ => format!("perf does not start: {error}"),
                 });
                 return None;
@@ -110,7 +112,8 @@ impl Recording {
         }
         let mut state = state();
         let label = state.label.clone();
-        let profiles = found.into_iter().zip(1..).map(|(symbols, node)| Profile { label: label.clone(), node, symbols });
+        let profiles =
+            found.into_iter().zip(1..).map(|(symbols, node)| Profile { label: label.clone(), node, symbols });
         state.profiles.extend(profiles);
     }
 }
@@ -203,7 +206,9 @@ pub fn section() -> Option<Section> {
     });
     Some(Section {
         title: "Where the servers use their CPU time".to_owned(),
-        text: vec![format!("The {SYMBOLS} symbols of each server with most samples of perf, in one run of each contender.")],
+        text: vec![format!(
+            "The {SYMBOLS} symbols of each server with most samples of perf, in one run of each contender."
+        )],
         tables: vec![Table {
             headings: ["run", "node", "symbol", "share of the server's samples"].map(str::to_owned).to_vec(),
             text_columns: 3,

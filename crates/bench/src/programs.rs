@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::Error;
+use crate::{Error, options};
 
 /// The first line of `program --version`; None when the program is not installed.
 #[must_use]
@@ -12,9 +12,14 @@ pub(crate) fn version(program: &str) -> Option<String> {
     String::from_utf8_lossy(&output).lines().next().map(str::to_owned)
 }
 
+/// The version of the client of the measured server.
+pub(crate) fn client_version() -> Option<String> {
+    options::own_program("mariadb").to_str().and_then(version)
+}
+
 /// Whether the client is there, with which all others are compared.
 pub(crate) fn check_client() -> Result<(), Error> {
-    match version("mariadb") {
+    match client_version() {
         Some(_) => Ok(()),
         None => Err(Error::Missing { program: "mariadb", remedy: "on Debian: apt-get install mariadb-client" }),
     }

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::dump::{Dump, SCHEMA};
+use crate::Error;
 use crate::measure::{self, Usage};
 use crate::nodes::Nodes;
-use crate::Error;
 
 /// Statements that wait for a connection.
 const QUEUE: usize = 16;
@@ -91,12 +91,7 @@ pub(super) fn load(
     measure::run(&mut command, &log, stop)
 }
 
-fn statements(
-    dump: &Dump,
-    nodes: &Nodes,
-    connections: usize,
-    stop: &AtomicBool,
-) -> Result<Usage, Error> {
+fn statements(dump: &Dump, nodes: &Nodes, connections: usize, stop: &AtomicBool) -> Result<Usage, Error> {
     let cpu = || measure::cpu_time(std::process::id()).map_err(Error::io("reading this program's CPU time"));
     let (begin, before) = (Instant::now(), cpu()?);
     let mut first = nodes.connect(0)?;

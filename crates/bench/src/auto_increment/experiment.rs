@@ -111,11 +111,8 @@ pub(super) struct Place {
 impl Place {
     pub(super) fn cell(self) -> Cell {
         let attribute = if self.has_attribute { "with" } else { "without" };
-        let factors = [
-            (SERVERS, self.deployment.to_string()),
-            (MODE, self.mode.to_string()),
-            (ATTRIBUTE, attribute.to_owned()),
-        ];
+        let factors =
+            [(SERVERS, self.deployment.to_string()), (MODE, self.mode.to_string()), (ATTRIBUTE, attribute.to_owned())];
         rounds::cell(&factors)
     }
 }
@@ -161,12 +158,19 @@ impl Experiment {
     }
 
     /// Servers with the cell's mode, warmed up by the client's load, which gives the expected state.
-    fn prepare(&self, wanted: &Cell, settings: &mut EqualSettings, say: &mut dyn FnMut(&str)) -> Result<Prepared, Error> {
+    fn prepare(
+        &self,
+        wanted: &Cell,
+        settings: &mut EqualSettings,
+        say: &mut dyn FnMut(&str),
+    ) -> Result<Prepared, Error> {
         let found = self.places().find(|place| place.cell() == *wanted);
         let place = found.ok_or_else(|| Error::Answer(format!("no such cell: {wanted:?}")))?;
         let Place { deployment, mode, has_attribute } = place;
         let with = if has_attribute { "with" } else { "without" };
-        say(&format!("{deployment}, lock mode {mode}, {with} AUTO_INCREMENT: the client's load gives the expected state"));
+        say(&format!(
+            "{deployment}, lock mode {mode}, {with} AUTO_INCREMENT: the client's load gives the expected state"
+        ));
         let dump = Dump::cached(&self.folder, self.rows, has_attribute)?;
         let further = [("innodb_autoinc_lock_mode", mode.value())];
         let nodes = deployment.start_with(Durability::Synced, &further, &self.stop)?;

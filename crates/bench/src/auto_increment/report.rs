@@ -130,9 +130,8 @@ fn variants(experiment: &Experiment) -> Vec<Variant> {
 /// The most rows per second of these contenders.
 fn fastest(experiment: &Experiment, page: &Page, place: Place, family: &Family) -> Option<(Contender, f64)> {
     let of_family = experiment.contenders.iter().copied().filter(|contender| (family.has)(*contender));
-    let rates = of_family.filter_map(|contender| {
-        Some((contender, page.spread(&place.cell(), &contender.to_string(), RATE)?.median))
-    });
+    let rates = of_family
+        .filter_map(|contender| Some((contender, page.spread(&place.cell(), &contender.to_string(), RATE)?.median)));
     rates.max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
@@ -224,10 +223,7 @@ fn lines(experiment: &Experiment, page: &Page, family: &Family, figure: &str) ->
             });
             let servers = if deployment == Deployment::Alone { String::new() } else { format!("{deployment}, ") };
             let with = if has_attribute { "with" } else { "without" };
-            lines.push(Line {
-                name: format!("{servers}mode {mode}, {with} AUTO_INCREMENT"),
-                points: points.collect(),
-            });
+            lines.push(Line { name: format!("{servers}mode {mode}, {with} AUTO_INCREMENT"), points: points.collect() });
         }
     }
     lines

@@ -71,7 +71,9 @@ impl<'a> Applier<'a> {
     /// Waits until all of the sources' logs up to these positions are applied.
     pub(super) fn wait(&mut self, ends: &[(&str, LogPosition)]) -> Result<(), Error> {
         match self {
-            Self::Own { connection, stop } => ends.iter().try_for_each(|(name, end)| wait_own(connection, name, end, stop)),
+            Self::Own { connection, stop } => {
+                ends.iter().try_for_each(|(name, end)| wait_own(connection, name, end, stop))
+            }
             Self::Agent(process) => process.wait(),
         }
     }

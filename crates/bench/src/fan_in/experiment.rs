@@ -104,7 +104,9 @@ impl Experiment {
     pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
         std::fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
         if options::is_mysql() {
-            return Err(Error::Answer("fan-in needs MariaDB servers: leave --server out, or give a MariaDB's folder".to_owned()));
+            return Err(Error::Answer(
+                "fan-in needs MariaDB servers: leave --server out, or give a MariaDB's folder".to_owned(),
+            ));
         }
         let cells: Vec<Cell> = self.places().into_iter().map(|place| place.cell).collect();
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
@@ -116,7 +118,8 @@ impl Experiment {
             }
             Ok(backlog)
         };
-        let measured = rounds::run_prepared(&tasks, say, prepare, |task, backlog| self.measure(task, backlog, &mut series));
+        let measured =
+            rounds::run_prepared(&tasks, say, prepare, |task, backlog| self.measure(task, backlog, &mut series));
         Ok(Outcome { measured, version, series })
     }
 
@@ -207,8 +210,7 @@ impl Experiment {
         }
         let target = self.target(Workload::Live, sources)?;
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
-        let (mut applier, _) =
-            Applier::start(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
+        let (mut applier, _) = Applier::start(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
         let (before, used) = (Slot::new(None), Slot::new(None));
         let recording = profile::begin(vec![process]);
         let at_begin = || {

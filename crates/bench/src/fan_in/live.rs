@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::Temporary;
 
+use super::Workload;
 use super::sources::{Source, connect};
 use super::workload::BEAT;
-use super::Workload;
 use crate::Error;
 use crate::latencies::Latencies;
 use crate::rounds::Cell;

@@ -126,7 +126,7 @@ impl Experiment {
         let tasks: Vec<Task<Work>> = deployments.iter().flat_map(|deployment| self.tasks(*deployment)).collect();
         let mut dumps = None;
         let mut current = Current::default();
-        current.versions.extend(programs::version("mariadb"));
+        current.versions.extend(programs::client_version());
         current.versions.extend(self.hortator.to_str().and_then(programs::version));
         let measured = rounds::run(&tasks, say, |task, say| {
             let result = self.measure(task, &mut dumps, &mut current, say);

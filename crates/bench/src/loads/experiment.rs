@@ -152,7 +152,7 @@ impl Experiment {
     }
 
     fn program_versions(&self, contenders: &[Contender]) -> Vec<String> {
-        let mut versions: Vec<String> = programs::version("mariadb").into_iter().collect();
+        let mut versions: Vec<String> = programs::client_version().into_iter().collect();
         versions.extend(self.hortator.to_str().and_then(programs::version));
         if contenders.contains(&Contender::Myloader) {
             versions.extend(programs::version("myloader"));

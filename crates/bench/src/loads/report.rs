@@ -205,10 +205,7 @@ fn section(experiment: &Experiment, outcome: &Outcome, page: &Page) -> Section {
         row
     };
     let bar = |contender: &Contender| (contender.to_string(), spread(experiment, page, *contender, ALL));
-    let bars = BarGroup {
-        name: experiment.target.to_string(),
-        bars: outcome.contenders.iter().map(bar).collect(),
-    };
+    let bars = BarGroup { name: experiment.target.to_string(), bars: outcome.contenders.iter().map(bar).collect() };
     Section {
         title: "Loads".to_owned(),
         text: vec![

@@ -66,6 +66,12 @@ fn section(body: &mut String, section: &Section) {
 fn figure(plot: &Plot) -> String {
     let mut legend = String::new();
     if let PlotForm::Lines { lines, .. } = &plot.form {
+        if lines.iter().all(|line| line.points.is_empty()) {
+            return format!(
+                "<figure>\n<figcaption>{}</figcaption>\n<p class=\"soft\">No figures.</p>\n</figure>\n",
+                escape(&plot.title)
+            );
+        }
         for (index, line) in lines.iter().enumerate() {
             let _ = write!(legend, "<li>{}{}</li>", swatch(index), escape(&line.name));
         }

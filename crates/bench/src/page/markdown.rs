@@ -48,7 +48,8 @@ fn table(table: &Table) -> String {
     let mut text =
         format!("| {} |\n|{}{}\n", table.headings.join(" | "), "---|".repeat(words), "---:|".repeat(numbers));
     for row in &table.rows {
-        let _ = writeln!(text, "| {} |", row.join(" | "));
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('\n', " ").replace('|', "\\|")).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     text
 }

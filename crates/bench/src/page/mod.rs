@@ -250,7 +250,8 @@ impl Page {
         if rules::withdraw(&mut self) > 0 {
             self.answers.clear();
             self.sections.clear();
-            self.warnings.push("figures break a rule of the experiments: the runs say which; there are no tables".to_owned());
+            self.warnings
+                .push("figures break a rule of the experiments: the runs say which; there are no tables".to_owned());
         }
         self
     }

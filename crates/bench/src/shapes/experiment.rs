@@ -144,7 +144,7 @@ impl Experiment {
 
     fn versions(&self, server: &Nodes) -> Result<Vec<String>, Error> {
         let mut versions = server.versions()?;
-        versions.extend(programs::version("mariadb"));
+        versions.extend(programs::client_version());
         versions.extend(self.hortator.to_str().and_then(programs::version));
         if let Some(baseline) = &self.baseline {
             let version = baseline.to_str().and_then(programs::version).unwrap_or_default();
@@ -170,7 +170,9 @@ impl Experiment {
         let contender = task.contender;
         let Prepared { server, shape, dump, client } = prepared;
         if contender != Contender::Client && client.borrow().is_none() {
-            return Err(Error::Answer("the client's load has failed: there is no end state to compare with".to_owned()));
+            return Err(Error::Answer(
+                "the client's load has failed: there is no end state to compare with".to_owned(),
+            ));
         }
         let rest = self.set_up(server, shape, dump)?;
         let run = LoadRun::measure(rest, server, || self.load(contender, server, dump).map(Some));

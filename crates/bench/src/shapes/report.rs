@@ -130,9 +130,8 @@ fn sections(experiment: &Experiment, outcome: &Outcome, page: &Page) -> Vec<Sect
 
 fn row(page: &Page, shape: &Shape, contenders: &[Contender]) -> Vec<String> {
     let of = |contender: Contender, figure| page.spread(&cell(shape), &contender.to_string(), figure);
-    let ratio_text = |contender| {
-        ratio(page, shape, contender).map_or_else(|| median(None, 0), |ratio| format!("{ratio:.2}"))
-    };
+    let ratio_text =
+        |contender| ratio(page, shape, contender).map_or_else(|| median(None, 0), |ratio| format!("{ratio:.2}"));
     let missed = if meets_target(page, shape) == Some(false) { " missed" } else { "" };
     let mut row = vec![
         shape.name.to_owned(),

@@ -65,9 +65,12 @@ pub(super) fn run(args: AutoIncrementArgs) -> anyhow::Result<ExitCode> {
     let mut contenders = vec![Contender::Client];
     contenders.extend(connections.iter().copied().map(Contender::Load));
     contenders.extend(connections.iter().copied().map(Contender::Statements));
-    let modes: Vec<LockMode> = only.iter().filter_map(|choice| if let Choice::Mode(mode) = choice { Some(*mode) } else { None }).collect();
-    let servers: Vec<Deployment> =
-        only.iter().filter_map(|choice| if let Choice::Servers(servers) = choice { Some(*servers) } else { None }).collect();
+    let modes: Vec<LockMode> =
+        only.iter().filter_map(|choice| if let Choice::Mode(mode) = choice { Some(*mode) } else { None }).collect();
+    let servers: Vec<Deployment> = only
+        .iter()
+        .filter_map(|choice| if let Choice::Servers(servers) = choice { Some(*servers) } else { None })
+        .collect();
     let scaled = scale.map(|scale| (FULL_ROWS as f64 * scale) as u64);
     let experiment = Experiment {
         rows: rows.or(scaled).unwrap_or_else(|| extent.by_size(QUICK_ROWS, FULL_ROWS)),

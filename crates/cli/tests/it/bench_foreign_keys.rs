@@ -72,7 +72,7 @@ fn foreign_keys_measures_every_loader_and_every_statement_size() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["foreign-keys", "--scale", "0.001", "--seconds", "0.1", "--only", "alone,G3,H1"];
+    let arguments = ["foreign-keys", "--scale", "0.001", "--seconds", "0.5", "--only", "alone,G3,H1"];
     let (output, page) = measured(folder.path(), &arguments, &[]);
     assert!(output.status.success(), "{}", said(&output));
     // Four loaders with foreign keys and three without; six sizes with and without.
@@ -278,7 +278,8 @@ fn the_server_of_a_folder_is_measured_in_place_of_the_installed_one() {
     }
     let path = in_front(folder.path(), "mariadbd", "#!/bin/sh\necho the installed one >&2\nexit 1\n");
     let build = build.display().to_string();
-    let arguments = ["stress", "--seconds", "0.1", "--threads", "1", "--rows", "1", "--only", "alone", "--server", &build];
+    let arguments =
+        ["stress", "--seconds", "0.1", "--threads", "1", "--rows", "1", "--only", "alone", "--server", &build];
     let (output, page) = measured(folder.path(), &arguments, &[path]);
     assert!(output.status.success(), "{}", said(&output));
     assert!(page.command.ends_with(&format!(" --server {build}")), "{}", page.command);
@@ -355,7 +356,10 @@ fn unknown_cells_are_refused_with_the_names_of_all() {
         (["foreign-keys", "--only", "G5"], "the parts are loads, sweep; the servers are alone, G1, G3, H1, H3"),
         (["stress", "--parents", "x"], "the parents are shared, own, many, one"),
         (["stress", "--seconds", "0"], "give 0.1 to 3600"),
-        (["all", "--only", "x"], "the experiments are employees, shapes, load, foreign-keys, stress, auto-increment, provider, cluster, fan-in, recovery"),
+        (
+            ["all", "--only", "x"],
+            "the experiments are employees, shapes, load, foreign-keys, stress, auto-increment, provider, cluster, fan-in, recovery",
+        ),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_hortator")).arg("bench").args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));

@@ -75,7 +75,7 @@ fn another_mariadb_build_runs_from_its_folder_and_starts_again() {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let sandbox = Builder::standalone().server_in(&build).dir(dir.path().join("boxes")).create("other").unwrap();
-    let base = format!("{}/usr/", build.display());
+    let base = format!("{}/usr", build.display());
     assert_eq!(ask(sandbox.node(0), "SELECT @@basedir"), [[base.as_str()]]);
     sandbox.stop().unwrap();
     let again = Sandbox::open(&dir.path().join("boxes"), "other").unwrap();

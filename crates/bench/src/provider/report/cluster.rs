@@ -138,7 +138,8 @@ fn row(page: &Page, pair: DurabilityPair, workload: Workload) -> Vec<String> {
     let of = |contender, figure| figure_of(page, pair.durability(contender), workload, contender, figure);
     let [hortator, galera] = [Contender::Hortator, Contender::Galera].map(|contender| of(contender, RATE));
     let [hortator_cpu, galera_cpu] = [Contender::Hortator, Contender::Galera].map(|contender| of(contender, ROW_CPU));
-    let ratio = |own: Option<Spread>, other: Option<Spread>| own.zip(other).map(|(own, other)| own.median / other.median);
+    let ratio =
+        |own: Option<Spread>, other: Option<Spread>| own.zip(other).map(|(own, other)| own.median / other.median);
     let shown = |ratio: Option<f64>| ratio.map_or_else(none, |ratio| format!("{ratio:.2}"));
     let speed = ratio(hortator, galera);
     let missed = if speed.is_some_and(|ratio| ratio < pair.target()) { " missed" } else { "" };
@@ -159,7 +160,8 @@ fn row(page: &Page, pair: DurabilityPair, workload: Workload) -> Vec<String> {
 fn conflicts_per_100(page: &Page, durability: Durability, workload: Workload, contender: Contender) -> String {
     let of = |figure: &str| figure_of(page, durability, workload, contender, figure).map(|spread| spread.median);
     let (errors, rate, seconds) = (of(&error_figure(DEADLOCK)), of(RATE), of(MEASURED));
-    let share = errors.zip(rate.zip(seconds)).map(|(errors, (rate, seconds))| errors * 100.0 / (rate * seconds).max(1.0));
+    let share =
+        errors.zip(rate.zip(seconds)).map(|(errors, (rate, seconds))| errors * 100.0 / (rate * seconds).max(1.0));
     share.map_or_else(|| median(None, 0), |share| format!("{share:.1}"))
 }
 

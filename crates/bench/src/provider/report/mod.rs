@@ -138,10 +138,10 @@ fn all<'a>(
     experiment: &'a Experiment,
     outcome: &'a Outcome,
 ) -> impl Iterator<Item = (Durability, Workload, Contender)> + 'a {
-    let with_workloads =
-        move |durability| experiment.workloads.iter().map(move |workload| (durability, *workload));
-    let with_contenders =
-        move |(durability, workload)| outcome.contenders.iter().map(move |contender| (durability, workload, *contender));
+    let with_workloads = move |durability| experiment.workloads.iter().map(move |workload| (durability, *workload));
+    let with_contenders = move |(durability, workload)| {
+        outcome.contenders.iter().map(move |contender| (durability, workload, *contender))
+    };
     Durability::ALL.into_iter().flat_map(with_workloads).flat_map(with_contenders)
 }
 

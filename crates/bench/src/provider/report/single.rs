@@ -27,7 +27,8 @@ const WORDS: usize = 3;
 
 /// The table, and a plot of each durability.
 pub(super) fn sections(experiment: &Experiment, outcome: &Outcome, page: &Page) -> Vec<Section> {
-    let rows = all(experiment, outcome).map(|(durability, workload, contender)| row(page, durability, workload, contender));
+    let rows =
+        all(experiment, outcome).map(|(durability, workload, contender)| row(page, durability, workload, contender));
     let section = Section {
         title: "All figures".to_owned(),
         text: vec![
