@@ -2,7 +2,7 @@
 //!
 //! An experiment creates its own input ([`employees`]), starts its own servers, runs the contenders in turn, and
 //! reports the resources of each and whether all left the same state. It always measures a whole run as a user would start
-//! it, and a rival in the same session on the same server. [`rules`] says what every figure passes through.
+//! it, and a rival in the same session on the same server. The module `rules` says what every figure passes through.
 //!
 //! ```text
 //!   experiment ──► rounds ──► runs ──► rules ──► page ──► terminal, Markdown, HTML, JSON

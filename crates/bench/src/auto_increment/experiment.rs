@@ -102,13 +102,13 @@ pub(super) const ATTRIBUTES: [bool; 2] = [true, false];
 
 /// Servers, the lock mode, and whether the column has the attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CellFactors {
     pub(super) deployment: Deployment,
     pub(super) mode: LockMode,
     pub(super) has_attribute: bool,
 }
 
-impl Place {
+impl CellFactors {
     pub(super) fn cell(self) -> Cell {
         let attribute = if self.has_attribute { "with" } else { "without" };
         let factors =
@@ -126,7 +126,7 @@ impl Experiment {
         std::fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
         let (deployments, left_out) = installed(&self.deployments)?;
         let cells: Vec<Cell> =
-            deployments.iter().flat_map(|deployment| self.places_of(*deployment)).map(Place::cell).collect();
+            deployments.iter().flat_map(|deployment| self.factors_of(*deployment)).map(CellFactors::cell).collect();
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
         let (mut versions, mut row_bytes, mut settings) = (Vec::new(), None, EqualSettings::default());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
@@ -144,17 +144,17 @@ impl Experiment {
     }
 
     /// A server alone with each lock mode; one with a provider with the only one that it takes.
-    pub(super) fn places_of(&self, deployment: Deployment) -> Vec<Place> {
+    pub(super) fn factors_of(&self, deployment: Deployment) -> Vec<CellFactors> {
         let is_alone = deployment == Deployment::Alone;
         let modes = self.modes.iter().filter(|mode| is_alone || **mode == LockMode::Interleaved);
         modes
-            .flat_map(|mode| ATTRIBUTES.map(|has_attribute| Place { deployment, mode: *mode, has_attribute }))
+            .flat_map(|mode| ATTRIBUTES.map(|has_attribute| CellFactors { deployment, mode: *mode, has_attribute }))
             .collect()
     }
 
     /// All of them.
-    pub(super) fn places(&self) -> impl Iterator<Item = Place> {
-        self.deployments.iter().flat_map(|deployment| self.places_of(*deployment))
+    pub(super) fn all_factors(&self) -> impl Iterator<Item = CellFactors> {
+        self.deployments.iter().flat_map(|deployment| self.factors_of(*deployment))
     }
 
     /// Servers with the cell's mode, warmed up by the client's load, which gives the expected state.
@@ -164,9 +164,9 @@ impl Experiment {
         settings: &mut EqualSettings,
         say: &mut dyn FnMut(&str),
     ) -> Result<Prepared, Error> {
-        let found = self.places().find(|place| place.cell() == *wanted);
-        let place = found.ok_or_else(|| Error::Answer(format!("no such cell: {wanted:?}")))?;
-        let Place { deployment, mode, has_attribute } = place;
+        let found = self.all_factors().find(|factors| factors.cell() == *wanted);
+        let factors = found.ok_or_else(|| Error::Answer(format!("no such cell: {wanted:?}")))?;
+        let CellFactors { deployment, mode, has_attribute } = factors;
         let with = if has_attribute { "with" } else { "without" };
         say(&format!(
             "{deployment}, lock mode {mode}, {with} AUTO_INCREMENT: the client's load gives the expected state"

@@ -1,6 +1,6 @@
 //! The outcome as a page.
 
-use super::experiment::{ATTRIBUTES, Place};
+use super::experiment::{ATTRIBUTES, CellFactors};
 use super::{Contender, Experiment, LockMode, Outcome};
 use crate::deployment::{self, Deployment};
 use crate::figures::{CORES, LOADER_CPU, RATE, WALL};
@@ -118,20 +118,24 @@ fn connections(contender: Contender) -> String {
 /// A mode on servers, whose column has the attribute or not.
 type Variant = (Deployment, LockMode);
 
-fn place((deployment, mode): Variant, has_attribute: bool) -> Place {
-    Place { deployment, mode, has_attribute }
+fn factors((deployment, mode): Variant, has_attribute: bool) -> CellFactors {
+    CellFactors { deployment, mode, has_attribute }
 }
 
 /// Each of them once.
 fn variants(experiment: &Experiment) -> Vec<Variant> {
-    experiment.places().filter(|place| place.has_attribute).map(|place| (place.deployment, place.mode)).collect()
+    experiment
+        .all_factors()
+        .filter(|factors| factors.has_attribute)
+        .map(|factors| (factors.deployment, factors.mode))
+        .collect()
 }
 
 /// The most rows per second of these contenders.
-fn fastest(experiment: &Experiment, page: &Page, place: Place, family: &Family) -> Option<(Contender, f64)> {
+fn fastest(experiment: &Experiment, page: &Page, factors: CellFactors, family: &Family) -> Option<(Contender, f64)> {
     let of_family = experiment.contenders.iter().copied().filter(|contender| (family.has)(*contender));
     let rates = of_family
-        .filter_map(|contender| Some((contender, page.spread(&place.cell(), &contender.to_string(), RATE)?.median)));
+        .filter_map(|contender| Some((contender, page.spread(&factors.cell(), &contender.to_string(), RATE)?.median)));
     rates.max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
@@ -139,8 +143,8 @@ fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
     let mut answers = Vec::new();
     for variant in variants(experiment) {
         for family in &FAMILIES {
-            let rate = |has_attribute| fastest(experiment, page, place(variant, has_attribute), family);
-            let client = page.spread(&place(variant, true).cell(), &Contender::Client.to_string(), RATE);
+            let rate = |has_attribute| fastest(experiment, page, factors(variant, has_attribute), family);
+            let client = page.spread(&factors(variant, true).cell(), &Contender::Client.to_string(), RATE);
             let (Some((best, with)), Some((_, without)), Some(client)) = (rate(true), rate(false), client) else {
                 continue;
             };
@@ -162,8 +166,8 @@ fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
 
 fn sections(experiment: &Experiment, page: &Page) -> Vec<Section> {
     let rows = experiment
-        .places()
-        .flat_map(|place| experiment.contenders.iter().map(move |contender| row(page, place, *contender)));
+        .all_factors()
+        .flat_map(|factors| experiment.contenders.iter().map(move |contender| row(page, factors, *contender)));
     let rows = rows.collect();
     let table = Table { headings: HEADINGS.map(str::to_owned).to_vec(), text_columns: 4, rows };
     let text = "Mode 0 locks the table until the end of each INSERT into an AUTO_INCREMENT column, mode 1 only if the \
@@ -192,16 +196,16 @@ fn sections(experiment: &Experiment, page: &Page) -> Vec<Section> {
     sections
 }
 
-fn row(page: &Page, place: Place, contender: Contender) -> Vec<String> {
-    let cell = place.cell();
+fn row(page: &Page, factors: CellFactors, contender: Contender) -> Vec<String> {
+    let cell = factors.cell();
     let spread = |figure| page.spread(&cell, &contender.to_string(), figure);
     let wall = spread(WALL);
     let client = page.spread(&cell, &Contender::Client.to_string(), WALL);
     let none = || median(None, 0);
     vec![
-        place.deployment.to_string(),
-        place.mode.to_string(),
-        if place.has_attribute { "yes" } else { "no" }.to_owned(),
+        factors.deployment.to_string(),
+        factors.mode.to_string(),
+        if factors.has_attribute { "yes" } else { "no" }.to_owned(),
         contender.to_string(),
         median_and_range(wall, 2),
         spread(RATE).map_or_else(none, |rate| thousands(rate.median as u64)),
@@ -217,7 +221,7 @@ fn lines(experiment: &Experiment, page: &Page, family: &Family, figure: &str) ->
         for has_attribute in ATTRIBUTES {
             let of_family = experiment.contenders.iter().filter(|contender| (family.has)(**contender));
             let points = of_family.filter_map(|contender| {
-                let cell = place((deployment, mode), has_attribute).cell();
+                let cell = factors((deployment, mode), has_attribute).cell();
                 let y = page.spread(&cell, &contender.to_string(), figure)?;
                 Some(Point { x: contender.connections() as f64, y })
             });

@@ -79,7 +79,7 @@ struct Backlog {
 
 /// What a cell is.
 #[derive(Clone)]
-struct Place {
+struct CellFactors {
     cell: Cell,
     workload: Workload,
     sources: usize,
@@ -108,7 +108,7 @@ impl Experiment {
                 "fan-in needs MariaDB servers: leave --server out, or give a MariaDB's folder".to_owned(),
             ));
         }
-        let cells: Vec<Cell> = self.places().into_iter().map(|place| place.cell).collect();
+        let cells: Vec<Cell> = self.all_factors().into_iter().map(|factors| factors.cell).collect();
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
         let (mut version, mut series) = (String::new(), Vec::new());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
@@ -124,29 +124,29 @@ impl Experiment {
     }
 
     /// Each backlog with each number of sources, then what is live.
-    fn places(&self) -> Vec<Place> {
+    fn all_factors(&self) -> Vec<CellFactors> {
         let with = |workload: Workload| {
             self.sources.iter().map(move |sources| {
                 let factors = [(BACKLOG, workload.name().to_owned()), (SOURCES, sources.to_string())];
-                Place { cell: rounds::cell(&factors), workload, sources: *sources, rate: None }
+                CellFactors { cell: rounds::cell(&factors), workload, sources: *sources, rate: None }
             })
         };
-        let mut places: Vec<Place> = self.workloads.iter().flat_map(|workload| with(*workload)).collect();
+        let mut all_factors: Vec<CellFactors> = self.workloads.iter().flat_map(|workload| with(*workload)).collect();
         for rate in self.live.iter().flat_map(|live| &live.rates) {
-            places.extend(self.sources.iter().map(|sources| Place {
+            all_factors.extend(self.sources.iter().map(|sources| CellFactors {
                 cell: live_cell(*sources, *rate),
                 workload: Workload::Live,
                 sources: *sources,
                 rate: Some(*rate),
             }));
         }
-        places
+        all_factors
     }
 
     fn backlog(&self, cell: &Cell, say: &mut dyn FnMut(&str)) -> Result<Backlog, Error> {
-        let found = self.places().into_iter().find(|place| place.cell == *cell);
-        let place = found.ok_or_else(|| Error::Answer(format!("no such cell: {cell:?}")))?;
-        let Place { workload, sources, rate, .. } = place;
+        let found = self.all_factors().into_iter().find(|factors| factors.cell == *cell);
+        let factors = found.ok_or_else(|| Error::Answer(format!("no such cell: {cell:?}")))?;
+        let CellFactors { workload, sources, rate, .. } = factors;
         let does = if rate.is_some() { "start" } else { "write their backlogs" };
         say(&format!("{}: {sources} sources {does}", workload.name()));
         let start = |number| match rate {

@@ -24,7 +24,7 @@ use crate::rounds::Cell;
 /// Between two beats of a source.
 const BEAT_INTERVAL: Duration = Duration::from_millis(50);
 /// Between two looks at the target: a lag is known to about this time.
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// The warm-up takes the measured time divided by this.
 const WARM_UP_DIVISOR: u32 = 4;
 /// Of the writers' and the sampler's thread.

@@ -181,7 +181,7 @@ impl Experiment {
         if task.round == 1 {
             let state = EndState::read(server)?;
             rows = state.row_count();
-            self.judge(contender, prepared, state)?;
+            self.judge(contender, prepared, &state)?;
         }
         let mut figures = run.figures(rows);
         // The rows of a dump that changes rows say nothing about its size.
@@ -190,10 +190,10 @@ impl Experiment {
     }
 
     /// Compares a state, which the server still holds, with the client's.
-    fn judge(&self, contender: Contender, prepared: &Prepared, state: EndState) -> Result<(), Error> {
+    fn judge(&self, contender: Contender, prepared: &Prepared, state: &EndState) -> Result<(), Error> {
         let mut client = prepared.client.borrow_mut();
         let expected = client.get_or_insert_with(|| state.clone());
-        let mut differences = expected.differences(&state);
+        let mut differences = expected.differences(state);
         if differences.is_empty() {
             return Ok(());
         }
@@ -201,7 +201,7 @@ impl Experiment {
         let beside = Nodes::alone(&self.stop)?;
         create_schema(&beside)?;
         self.load(Contender::Client, &beside, &prepared.dump)?;
-        differences.extend(expected.differing_rows(&beside, &state, &prepared.server)?);
+        differences.extend(expected.differing_rows(&beside, state, &prepared.server)?);
         Err(shortened(Error::Answer(format!(
             "other end state (first: client, second: {contender}): {}",
             differences.join("; ")

@@ -12,7 +12,7 @@ use super::page_output::PageArgs;
 use super::{folder, stop_on_signals};
 
 /// Rows with `--quick` and with `--full`.
-const QUICK_ROWS: u64 = 200_000;
+const QUICK_ROWS: u64 = 150_000;
 const FULL_ROWS: u64 = 13_000_000;
 /// Connections.
 const QUICK_CONNECTIONS: &[usize] = &[1, 2, 4];
@@ -23,7 +23,7 @@ const SERVERS: [Deployment; 3] = [Deployment::Alone, Deployment::Galera(1), Depl
 /// Arguments of `hortator bench auto-increment`.
 #[derive(Debug, Args)]
 pub struct AutoIncrementArgs {
-    /// Rows of the table [default: 200,000; with --full: 13,000,000]
+    /// Rows of the table [default: 150,000; with --full: 13,000,000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1_000..=4_000_000_000))]
     rows: Option<u64>,
     /// The same as a part of 13,000,000 rows
