@@ -1,6 +1,7 @@
 //! The errors that end an experiment.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An error that ends an experiment.
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +108,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same, or that the user stopped the experiment: a program that hears Ctrl-C, too, fails first.
+    pub(crate) fn or_interrupted(self, stop: &AtomicBool) -> Self {
+        if stop.load(Ordering::Relaxed) { Self::Interrupted } else { self }
+    }
+
     /// Adds the action to a server's error: `map_err(Error::server("creating …"))`.
     pub(crate) fn server(action: impl Into<String>) -> impl FnOnce(hortator_mysql::Error) -> Self {
         let action = action.into();

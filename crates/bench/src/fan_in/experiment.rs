@@ -112,7 +112,7 @@ impl Experiment {
         let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
         let (mut version, mut series) = (String::new(), Vec::new());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
-            let backlog = self.backlog(cell, say)?;
+            let backlog = self.backlog(cell, say).map_err(|error| error.or_interrupted(&self.stop))?;
             if let Some(first) = backlog.sources.borrow().first() {
                 version = format!("MariaDB {}", server_version(&mut connect(&first.server)?)?);
             }
@@ -170,10 +170,11 @@ impl Experiment {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        match backlog.rate.zip(self.live.as_ref()) {
+        let figures = match backlog.rate.zip(self.live.as_ref()) {
             Some((rate, live)) => self.follow(task, rate, live, &mut backlog.sources.borrow_mut(), series),
             None => self.drain(task.contender, backlog.workload, &backlog.sources.borrow()),
-        }
+        };
+        figures.map_err(|error| error.or_interrupted(&self.stop))
     }
 
     fn drain(&self, contender: Contender, workload: Workload, sources: &[Source]) -> Result<Figures, Error> {

@@ -93,17 +93,22 @@ pub(super) fn run(
     let shared =
         Shared { is_over: AtomicBool::new(false), written: AtomicU64::new(0), on_their_way: Mutex::new(Vec::new()) };
     let interval = Duration::from_secs_f64(sources.len() as f64 / f64::from(rate.max(1)));
-    let writers = sources.iter().map(|source| connect(&source.server)).collect::<Result<Vec<_>, _>>()?;
+    let writer = |source: &Source| {
+        let mut connection = connect(&source.server)?;
+        connection.select_db(source.schema.as_bytes()).map_err(Error::server("selecting the schema"))?;
+        Ok(connection)
+    };
+    let writers = sources.iter().map(writer).collect::<Result<Vec<_>, Error>>()?;
     let mut looker = connect(target)?;
     thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (number, (mut connection, source)) in writers.into_iter().zip(sources).enumerate() {
-            connection.select_db(source.schema.as_bytes()).map_err(Error::server("selecting the schema"))?;
-            let shared = &shared;
-            let builder = thread::Builder::new().stack_size(STACK_BYTES);
-            let write = move || shared.write(number, &mut connection, interval);
-            threads.push(builder.spawn_scoped(scope, write).map_err(Error::io("starting a writer"))?);
-        }
+        let spawn = |(number, mut connection)| {
+            let (builder, shared) = (thread::Builder::new().stack_size(STACK_BYTES), &shared);
+            builder.spawn_scoped(scope, move || shared.write(number, &mut connection, interval))
+        };
+        let threads = writers.into_iter().enumerate().map(spawn).collect::<Result<Vec<_>, _>>();
+        // Without all of them, those that run end, too.
+        let threads = threads.inspect_err(|_| shared.is_over.store(true, Ordering::Relaxed));
+        let threads = threads.map_err(Error::io("starting a writer"))?;
         let lag = shared.watch(sources, &mut looker, time, stop, &mut at_begin, &mut at_end);
         shared.is_over.store(true, Ordering::Relaxed);
         // The reason why a writer ended is more useful than what the sampler saw of it.
@@ -112,7 +117,6 @@ pub(super) fn run(
         }
         lag
     })
-    .inspect_err(|_| shared.is_over.store(true, Ordering::Relaxed))
 }
 
 impl Shared {

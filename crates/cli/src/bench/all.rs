@@ -51,6 +51,12 @@ pub struct AllArgs {
     /// Folder for dumps and logs, kept for later experiments [default: beside the sandboxes in the user's state folder]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Measure the server in this folder in place of the installed one
+    #[arg(long, value_name = "FOLDER")]
+    server: Option<PathBuf>,
+    /// Also report the functions in which each server uses its CPU time, by perf
+    #[arg(long)]
+    profile: bool,
     /// Folder for index.html and the reports (.html, .md and .json); created if missing
     #[arg(long, value_name = "FOLDER", default_value = "bench-report")]
     report: PathBuf,
@@ -84,8 +90,13 @@ pub(super) fn run(args: &AllArgs) -> anyhow::Result<ExitCode> {
         if let Some(rounds) = args.rounds {
             command.arg("--rounds").arg(rounds.to_string());
         }
-        if let Some(dir) = &args.dir {
-            command.arg("--dir").arg(dir);
+        for (option, folder) in [("--dir", &args.dir), ("--server", &args.server)] {
+            if let Some(folder) = folder {
+                command.arg(option).arg(folder);
+            }
+        }
+        if args.profile {
+            command.arg("--profile");
         }
         let entry = measure(command, name, &args.report, &stop)?;
         is_good &= entry.result.as_ref().is_ok_and(|page| !page.has_failures());

@@ -3,11 +3,12 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hortator_bench::page::Page;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::{build_provider, target};
 
@@ -24,6 +25,7 @@ fn interrupted(arguments: &[&str], signal: Signal) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
     command.arg("bench").args(arguments).arg("--dir").arg(folder.path().join("bench")).arg("--json").arg(&json);
     command.env("TMPDIR", &temporary).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.process_group(0);
     let mut running = command.spawn().unwrap();
     let mut lines = BufReader::new(running.stderr.take().unwrap()).lines();
     let mut said = Vec::new();
@@ -34,7 +36,12 @@ fn interrupted(arguments: &[&str], signal: Signal) {
             break;
         }
     }
-    kill_process(Pid::from_child(&running), signal).unwrap();
+    let process = Pid::from_child(&running);
+    match signal {
+        // As from a terminal: the programs that it runs hear it, too.
+        Signal::INT => kill_process_group(process, signal).unwrap(),
+        _ => kill_process(process, signal).unwrap(),
+    }
     said.extend(lines.map_while(Result::ok));
     let output = running.wait_with_output().unwrap();
     let name = arguments[0];
@@ -95,6 +102,6 @@ fn replication_ends_with_a_report_and_without_servers() {
     interrupted(&backlog, Signal::INT);
     // In the middle of the second contender's measured time.
     let live = ["fan-in", "--sources", "1", "--rate", "50", "--rounds", "20", "--seconds", "2", "--only", "live"];
-    interrupted(&live, Signal::TERM);
+    interrupted(&live, Signal::INT);
     interrupted(&["recovery", "--transactions", "20", "--rounds", "20", "--only", "small"], Signal::INT);
 }
