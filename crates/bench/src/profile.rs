@@ -98,7 +98,7 @@ pub(crate) fn begin(processes: Vec<u32>) -> Option<Recording> {
     Some(Recording { servers })
 }
 
-fn give_up(reason: String) {
+fn give_up(reason: &str) {
     state().problem.get_or_insert(format!("there is no profile: {reason}"));
 }
 
@@ -108,7 +108,7 @@ impl Recording {
         self.servers.iter().for_each(Recorder::ask_to_end);
         let found: Vec<Vec<Symbol>> = self.servers.iter_mut().map(Recorder::symbols).collect();
         if let Some(first) = self.servers.first().filter(|_| found.iter().all(Vec::is_empty)) {
-            return give_up(format!("perf record: {}", first.complaint()));
+            return give_up(&format!("perf record: {}", first.complaint()));
         }
         let mut state = state();
         let label = state.label.clone();

@@ -138,10 +138,13 @@ mod tests {
         assert!(!page.has_failures() && page.machine.contains("cores"));
     }
 
+    /// Figures, what the page lacks, and the reason.
+    type Case = (&'static [(&'static str, f64)], fn(&mut Page), &'static str);
+
     /// One without a rule each.
     #[test]
     fn a_run_that_breaks_a_rule_has_its_reason_and_no_figure() {
-        let cases: [(&[(&str, f64)], fn(&mut Page), &str); 6] = [
+        let cases: [Case; 6] = [
             (&GOOD, |page| page.contenders.clear(), "what a confirmed commit of alone survives"),
             (&GOOD, |page| page.contenders[0].survives.clear(), "what a confirmed commit of alone survives"),
             (&GOOD, |page| page.settings.clear(), "which settings and versions the servers have"),

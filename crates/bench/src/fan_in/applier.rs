@@ -26,7 +26,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(5);
 /// An applier at work.
 pub(super) enum Applier<'a> {
     /// The target's own.
-    Own { connection: Connection, stop: &'a AtomicBool },
+    Own { connection: Box<Connection>, stop: &'a AtomicBool },
     /// A process outside the servers.
     Agent(Process<'a>),
 }
@@ -122,7 +122,7 @@ fn own<'a>(
     run(&mut connection, &statements)?;
     let begin = Instant::now();
     run(&mut connection, &["START ALL SLAVES".to_owned()])?;
-    Ok((Applier::Own { connection, stop }, begin))
+    Ok((Applier::Own { connection: Box::new(connection), stop }, begin))
 }
 
 fn wait_own(connection: &mut Connection, name: &str, end: &LogPosition, stop: &AtomicBool) -> Result<(), Error> {

@@ -251,7 +251,7 @@ fn a_profile_has_the_top_symbols_of_each_server() {
     assert!(page.command.ends_with(" --profile"), "{}", page.command);
 
     let refusing = in_front(folder.path(), "perf", "#!/bin/sh\necho 'No permission to enable events.' >&2\nexit 1\n");
-    let (output, page) = measured(folder.path(), &arguments[..9], &[refusing.clone()]);
+    let (output, page) = measured(folder.path(), &arguments[..9], std::slice::from_ref(&refusing));
     assert!(output.status.success() && !page.warnings.iter().any(|text| text.contains("perf")), "{:?}", page.warnings);
     let arguments = ["stress", "--seconds", "0.1", "--threads", "1", "--rows", "1", "--only", "alone", "--profile"];
     let (output, page) = measured(folder.path(), &arguments, &[refusing]);
