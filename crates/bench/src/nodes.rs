@@ -50,7 +50,7 @@ impl Nodes {
         further: &[(&'static str, &'static str)],
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Error> {
-        let builder = set_up(topology, further, stop);
+        let builder = set_up(options::builder(topology), further, stop);
         Ok(Self { lifetime: Lifetime::Experiment(builder.start_temporary()?), stop: Arc::clone(stop) })
     }
 
@@ -61,7 +61,7 @@ impl Nodes {
 
     /// Starts one server on empty data, and keeps it as the sandbox of this name.
     pub(crate) fn kept(name: &str, stop: &Arc<AtomicBool>) -> Result<Self, Error> {
-        let builder = set_up(Topology::Standalone, &[], stop);
+        let builder = set_up(options::builder(Topology::Standalone), &[], stop);
         Ok(Self { lifetime: Lifetime::Kept(builder.create(name)?), stop: Arc::clone(stop) })
     }
 
@@ -94,7 +94,7 @@ impl Nodes {
     }
 
     /// Name and version of the provider.
-    fn provider(&self) -> Result<String, Error> {
+    pub(crate) fn provider(&self) -> Result<String, Error> {
         server::provider(&mut self.connect(0)?)
     }
 

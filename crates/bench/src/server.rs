@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use hortator_mysql::Connection;
-use hortator_sandbox::{Builder, Topology};
+use hortator_sandbox::Builder;
 
 use crate::{Error, options};
 
@@ -31,9 +31,9 @@ pub(crate) fn provider(connection: &mut Connection) -> Result<String, Error> {
     Ok(format!("{name} {}", status(connection, "wsrep_provider_version")?))
 }
 
-/// Servers with [`SETTINGS`], then with the settings that override them.
-pub(crate) fn set_up(topology: Topology, further: &[(&'static str, &'static str)], stop: &Arc<AtomicBool>) -> Builder {
-    let builder = options::builder(topology).interrupt_flag(Arc::clone(stop));
+/// Gives [`SETTINGS`] to the nodes of an experiment, then the settings that override them.
+pub(crate) fn set_up(builder: Builder, further: &[(&'static str, &'static str)], stop: &Arc<AtomicBool>) -> Builder {
+    let builder = builder.interrupt_flag(Arc::clone(stop));
     let settings = SETTINGS.iter().chain(further);
     settings.fold(builder, |builder, (name, value)| builder.set(own_name(name, options::is_mysql()), *value))
 }

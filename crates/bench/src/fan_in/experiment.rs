@@ -159,7 +159,7 @@ impl Experiment {
 
     /// A new target with the tables as they are before the backlog.
     fn target(&self, workload: Workload, sources: &[Source]) -> Result<Temporary, Error> {
-        let target = server::set_up(Topology::Standalone, &[], &self.stop).start_temporary()?;
+        let target = server::set_up(options::builder(Topology::Standalone), &[], &self.stop).start_temporary()?;
         for source in sources {
             set_up(&mut connect(&target)?, &source.schema, workload)?;
         }
