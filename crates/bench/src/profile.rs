@@ -85,12 +85,12 @@ pub(crate) fn begin(processes: Vec<u32>) -> Option<Recording> {
         match Recorder::start(process, folder) {
             Ok(recorder) => servers.push(recorder),
             Err(error) => {
-                give_up(match error.kind() {
+                match error.kind() {
                     std::io::ErrorKind::NotFound => {
-                        "perf is not installed; on Debian: apt-get install linux-perf".to_owned()
+                        give_up("perf is not installed; on Debian: apt-get install linux-perf");
                     }
-                    _ => format!("perf does not start: {error}"),
-                });
+                    _ => give_up(&format!("perf does not start: {error}")),
+                }
                 return None;
             }
         }
