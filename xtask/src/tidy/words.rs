@@ -16,7 +16,7 @@ const OLD_WORDS: &[&str] = &[concat!("mas", "ter"), concat!("sla", "ve")];
 
 /// Where that syntax is needed, and what for.
 const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
-    ("crates/bench/src/galera", "names of server variables"),
+    ("crates/bench/src/equal_settings", "names of server variables"),
     ("crates/bench/src/nodes", "names of server variables"),
     ("crates/cli/tests/it/cluster", "names of server variables"),
     ("crates/load/src/analysis", "names of statements, functions and server variables"),
