@@ -6,13 +6,15 @@
 //!
 //! ```text
 //! # a remark
-//! version: 2
+//! version: 3
 //! node: 00000000000004d2
 //! term: 7
 //! voted_for: 000000000000162e
 //! committed: 815
 //! membership_term: 3
 //! membership_index: 17
+//! snapshot_term: 2
+//! snapshot_index: 9
 //! voter: 00000000000004d2 10.0.0.1:4567
 //! voter: 000000000000162e 10.0.0.2:4567
 //! generation: 4d7c1f0e-93aa-4b55-8a0c-6f2f3e3c9b01
@@ -21,7 +23,8 @@
 //! ```
 //!
 //! The checksum is the CRC-32 (IEEE) of all text before its line. `voted_for` may be `none`. The generations are the
-//! current one and the earlier ones ([`Lineage`]). Version 1 has no generations, and is read as well.
+//! current one and the earlier ones ([`Lineage`]). Version 1 has no generations, version 2 no snapshot; both are read as
+//! well.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,9 +44,9 @@ mod tests;
 /// The file's name in the data folder.
 pub const FILE_NAME: &str = "hortator.raft.log";
 
-const VERSION: &str = "2";
-/// Without generations.
-const OLD_VERSION: &str = "1";
+const VERSION: &str = "3";
+/// Without generations, and without the snapshot.
+const OLD_VERSIONS: [&str; 2] = ["1", "2"];
 
 /// The hard state of a node, with its voters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +61,8 @@ pub struct HardState {
     pub committed: Index,
     /// The entry that set the membership below. The log before it may be purged.
     pub membership_log_id: LogId,
+    /// The log of a joiner begins after this entry, unless it was purged since. Index 0: it began empty.
+    pub snapshot_log_id: LogId,
     /// The voters since then, with their addresses.
     pub voters: BTreeMap<NodeId, String>,
     /// The generations of the cluster. Unknown: the node belongs to no cluster yet, or an older release wrote the file.
@@ -144,14 +149,14 @@ impl HardState {
     }
 
     fn text(&self) -> Result<String, Error> {
-        let Self { node, term, voted_for, committed, membership_log_id: membership_at, voters, lineage } = self;
+        let Self { node, term, voted_for, committed, membership_log_id, snapshot_log_id, voters, lineage } = self;
         let voted_for = voted_for.map_or("none".to_owned(), |node| node.to_string());
         let mut text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it, do not copy it to \
              another node.\n\
              version: {VERSION}\nnode: {node}\nterm: {}\nvoted_for: {voted_for}\ncommitted: {committed}\n\
-             membership_term: {}\nmembership_index: {}\n",
-            term.0, membership_at.term.0, membership_at.index
+             membership_term: {}\nmembership_index: {}\nsnapshot_term: {}\nsnapshot_index: {}\n",
+            term.0, membership_log_id.term.0, membership_log_id.index, snapshot_log_id.term.0, snapshot_log_id.index
         );
         for (node, address) in voters {
             if address.trim() != address || address.is_empty() || address.contains(char::is_control) {
@@ -169,7 +174,8 @@ impl HardState {
     /// Checks the version before the checksum: a newer version may store the checksum elsewhere.
     fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let version = text.lines().find_map(|line| line.strip_prefix("version: "));
-        let is_newer = |found: &&str| ![VERSION, OLD_VERSION].contains(found) && found.parse::<u64>().is_ok();
+        let is_known = |found: &str| found == VERSION || OLD_VERSIONS.contains(&found);
+        let is_newer = |found: &&str| !is_known(found) && found.parse::<u64>().is_ok();
         if let Some(found) = version.filter(is_newer) {
             return Err(Error::Newer { path: path.to_owned(), found: found.to_owned() });
         }
@@ -177,7 +183,7 @@ impl HardState {
         if text.starts_with('#') {
             lines.take();
         }
-        lines.value("version", |value| [VERSION, OLD_VERSION].contains(&value).then_some(()))?;
+        lines.value("version", |value| is_known(value).then_some(()))?;
         let node = lines.value("node", node_id)?;
         let term = Term(lines.value("term", number)?);
         let voted_for =
@@ -185,6 +191,11 @@ impl HardState {
         let committed = Index(lines.value("committed", number)?);
         let membership_term = Term(lines.value("membership_term", number)?);
         let membership_at = LogId { term: membership_term, index: Index(lines.value("membership_index", number)?) };
+        let mut snapshot_log_id = LogId { term: Term(0), index: Index(0) };
+        if lines.rest.starts_with("snapshot_term: ") {
+            let term = Term(lines.value("snapshot_term", number)?);
+            snapshot_log_id = LogId { term, index: Index(lines.value("snapshot_index", number)?) };
+        }
         let mut voters = BTreeMap::new();
         while lines.rest.starts_with("voter: ") {
             let (node, address) = lines.value("voter", |value| {
@@ -207,7 +218,7 @@ impl HardState {
             lines.take();
             return Err(lines.malformed());
         }
-        Ok(Self { node, term, voted_for, committed, membership_log_id: membership_at, voters, lineage })
+        Ok(Self { node, term, voted_for, committed, membership_log_id: membership_at, snapshot_log_id, voters, lineage })
     }
 }
 

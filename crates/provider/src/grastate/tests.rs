@@ -24,6 +24,7 @@ fn hard_state(voters: &[u64]) -> HardState {
         voted_for: None,
         committed: Index(1),
         membership_log_id: membership_at,
+        snapshot_log_id: LogId { term: Term(0), index: Index(0) },
         voters,
         lineage,
     }

@@ -250,6 +250,11 @@ impl DiskLog {
         Index(self.durable.load(Ordering::Acquire))
     }
 
+    /// The last entry that a flush has reached: with sync on, it survives a power failure.
+    pub fn flushed(&self) -> Index {
+        if self.sync.load(Ordering::Acquire) { self.durable() } else { self.written() }
+    }
+
     /// Length of all segments, without the spare files: usually two at most.
     pub fn bytes(&self) -> u64 {
         self.segments.list().iter().map(|segment| segment.header.bytes).sum()

@@ -218,7 +218,7 @@ impl Node {
         }
     }
 
-    /// A single node has applied everything up to `seqno`, so every member has. The log may be purged up to there.
+    /// A single node has applied everything up to `seqno`, so every member has. The Raft driver purges the log.
     fn append_commit_cut(&self, order: &mut super::TotalOrder, seqno: i64) {
         let Some(log) = self.log() else { return };
         if seqno <= order.last_cut_upto {
@@ -227,10 +227,8 @@ impl Node {
         let cut = order.next_commit_cut(seqno);
         let mut bytes = entry::encode_commit_cut(&cut);
         entry::set_stamp(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
-        if let Ok(index) = log.append(&[&bytes])
-            && let Some(below) = order.apply_commit_cut(index, &cut)
-        {
-            log.purge(below);
+        if let Ok(index) = log.append(&[&bytes]) {
+            order.apply_commit_cut(index, &cut);
         }
     }
 

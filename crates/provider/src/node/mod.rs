@@ -43,7 +43,7 @@ mod total_order;
 pub use commit::{EnterOutcome, Outcome};
 pub use total_order::{RecordedVerdicts, TotalOrder};
 
-use cluster::{ClusterHandle, Command, Donation};
+use cluster::{ClusterHandle, Command, Donation, RetainTime};
 use inconsistency::Inconsistency;
 use recv_queue::RecvQueue;
 
@@ -277,6 +277,12 @@ impl Node {
             retain_bytes: options.log_retain_bytes(),
             sync: options.log_sync(),
         }
+    }
+
+    /// How long the log keeps what the tables have applied.
+    fn retain_time(&self) -> RetainTime {
+        let time = lock(&self.options).log_retain_time();
+        RetainTime { ms: u64::try_from(time.as_millis()).unwrap_or(u64::MAX) }
     }
 
     /// The log, if the node has one.

@@ -130,7 +130,8 @@ impl Node {
     pub(super) fn start_up(&self, receiver: Receiver) -> bool {
         let Some(cluster) = self.cluster() else { return false };
         let is_ready = |status: &ClusterStatus| {
-            status.is_single_node || status.has_quorum || status.is_linked && self.log().is_none()
+            let needs_sst = status.needs_snapshot || self.log().is_none();
+            status.is_single_node || status.has_quorum || status.is_linked && needs_sst
         };
         // None: the node was told to leave before it met another node.
         let Some(status) = cluster.wait_for(None, is_ready) else { return self.gate.state() != GateState::Failed };

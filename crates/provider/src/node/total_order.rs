@@ -208,9 +208,8 @@ impl TotalOrder {
         }
     }
 
-    /// Applies a commit cut: no later entry refers to a seqno up to `upto`. Some: the log before this index is not
-    /// needed any more.
-    pub fn apply_commit_cut(&mut self, index: Index, cut: &CommitCut) -> Option<Index> {
+    /// Applies a commit cut: no later entry refers to a seqno up to `upto`.
+    pub fn apply_commit_cut(&mut self, index: Index, cut: &CommitCut) {
         self.keys_since_cut = 0;
         self.verdicts_upto = self.verdicts_upto.max(cut.verdicts_upto);
         self.failed.retain(|seqno| *seqno > cut.verdicts_upto);
@@ -229,7 +228,6 @@ impl TotalOrder {
         {
             self.cuts.pop_front();
         }
-        self.snapshot_point().map(|point| point.index)
     }
 
     /// The latest commit cut from which a log holds all verdicts that are needed: another node's log may begin there.

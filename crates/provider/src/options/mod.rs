@@ -43,6 +43,16 @@ pub enum Error {
         /// The given value.
         value: String,
     },
+    /// A time that is too short or too long.
+    #[error("wsrep_provider_options: {name} is `{value}`, {why}")]
+    Range {
+        /// The option.
+        name: &'static str,
+        /// The given value.
+        value: String,
+        /// The limit, and its reason.
+        why: &'static str,
+    },
     /// The option is read at the start only.
     #[error("wsrep_provider_options: {0} cannot be changed while the server runs")]
     Fixed(&'static str),
@@ -70,6 +80,9 @@ impl Options {
             }
             if running && option.is_fixed && values[option.name] != value {
                 return Err(Error::Fixed(option.name));
+            }
+            if let Some(why) = names::out_of_range(option.name, value) {
+                return Err(Error::Range { name: option.name, value: value.to_owned(), why });
             }
             values.insert(option.name, value.to_owned());
         }
@@ -100,6 +113,11 @@ impl Options {
     /// The least part of the log to keep.
     pub fn log_retain_bytes(&self) -> u64 {
         names::bytes(self.value("log.retain")).expect(CHECKED)
+    }
+
+    /// How long the log keeps what the tables have applied.
+    pub fn log_retain_time(&self) -> Duration {
+        names::duration(self.value("log.retain_time")).expect(CHECKED)
     }
 
     /// The size of a log segment.

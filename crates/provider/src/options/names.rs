@@ -125,6 +125,7 @@ pub const OPTIONS: &[Named] = &[
     may("ist.recv_addr", "", Text),
     may("ist.recv_bind", "", Text),
     once("log.retain", "1G", Bytes),
+    once("log.retain_time", "PT1M", Time),
     once("log.segment", "64M", Bytes),
     may("log.sync", "yes", Boolean),
     may("pc.announce_timeout", "PT3S", Time),
@@ -161,6 +162,22 @@ pub const OPTIONS: &[Named] = &[
     once("socket.ssl_password_file", "", Text),
     may("socket.ssl_reload", "", Text),
 ];
+
+/// Options with a smallest and a largest time, in seconds, and the reason.
+const TIME_RANGES: &[(&str, f64, f64, &str)] = &[(
+    "log.retain_time",
+    5.0,
+    86_400.0,
+    "but it must be PT5S to P1D, and more than twice innodb_flush_log_at_timeout: InnoDB flushes its own log that rarely, \
+     and after a power failure the provider's log must hold what InnoDB has lost",
+)];
+
+/// Why a valid value is out of the range of its option.
+pub fn out_of_range(name: &str, value: &str) -> Option<&'static str> {
+    let (_, least, most, why) = TIME_RANGES.iter().find(|(of, ..)| *of == name)?;
+    let seconds = duration(value)?.as_secs_f64();
+    (seconds < *least || seconds > *most).then_some(why)
+}
 
 pub fn boolean(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {

@@ -20,6 +20,7 @@ mod parent;
 mod partitions;
 mod provider;
 mod rest;
+mod retention;
 mod semisync;
 mod standalone;
 mod transfers;

@@ -10,6 +10,7 @@ fn saved() -> HardState {
         voted_for: Some(NodeId(u64::MAX)),
         committed: Index(815),
         membership_log_id: LogId { term: Term(3), index: Index(17) },
+        snapshot_log_id: LogId { term: Term(2), index: Index(9) },
         voters: voters.map(|(node, address)| (NodeId(node), address.to_owned())).into(),
         lineage: Lineage::initial(Uuid([1; 16])).bootstrapped(Uuid([2; 16])),
     }
@@ -54,8 +55,8 @@ fn every_damage_is_an_error_with_line_and_remedy() {
     let path = folder.path().join(FILE_NAME);
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, message, remedy) in [
-        ("version: 2", "version: 3", "has version 3, this release reads version 2", "use the newer release"),
-        ("version: 2", "version: one", "line 2: `version: one` is not valid", "join again"),
+        ("version: 3", "version: 4", "has version 4, this release reads version 3", "use the newer release"),
+        ("version: 3", "version: one", "line 2: `version: one` is not valid", "join again"),
         ("term: 7", "term: seven", "line 4: `term: seven` is not valid", "join again"),
         ("term: 7", "term: 8", "has changed since the provider wrote it", "join again"),
         ("committed: 815\n", "", "line 6: `membership_term: 3` is not valid", "join again"),

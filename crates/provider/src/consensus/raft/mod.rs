@@ -358,7 +358,6 @@ impl Raft {
 
     /// The entry right before the first one in the log.
     #[must_use]
-    #[cfg(test)]
     pub fn last_purged(&self) -> LogId {
         self.log_meta.last_purged()
     }

@@ -11,7 +11,7 @@ use crate::consensus::wire::BATCH_LIMIT_BYTES;
 use crate::entry::{self, CommitCut, Entry, Voter, WriteSetHead};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
-use crate::log::{DiskLog, Index};
+use crate::log::Index;
 use crate::node::commit::{Ordered, Proposal};
 use crate::node::delivery::{Delivered, Delivery};
 use crate::node::recv_queue::Work;
@@ -31,8 +31,6 @@ pub(super) struct OrderedEntry {
     pub request: Option<(Uuid, u64)>,
     /// The new voters.
     pub voters: Option<Vec<Voter>>,
-    /// The log before this index is not needed any more.
-    pub purge_below: Option<Index>,
     /// The entry is a view that no longer contains this node.
     pub is_excluded: bool,
 }
@@ -63,7 +61,7 @@ impl Node {
             CallbackError
         })?;
         let mut ordered_entry =
-            OrderedEntry { term: stamp.term, request: None, voters: None, purge_below: None, is_excluded: false };
+            OrderedEntry { term: stamp.term, request: None, voters: None, is_excluded: false };
         let mut order_state = lock(&self.order);
         // A pause meanwhile has reported its seqno: check again under the lock.
         if self.recv_queue.is_held.load(Atomic::SeqCst) && !self.can_order(cluster) {
@@ -144,7 +142,6 @@ impl Node {
                 Delivered::View { number, members }
             }
             (Entry::CommitCut(CommitCut { upto, .. }), _) => {
-                ordered_entry.purge_below = order.snapshot_point().map(|point| point.index);
                 self.inconsistency.purge(upto.min(self.commit_monitor.last_released()));
                 return Ok(Some(ordered_entry));
             }
@@ -267,9 +264,6 @@ impl RaftDriver {
                 if let Some(voters) = entry.voters {
                     self.on_membership_committed(index, entry.term, voters);
                 }
-                if let Some(below) = entry.purge_below {
-                    self.purge_log(&log, below);
-                }
                 if entry.is_excluded {
                     self.node.note("the cluster has excluded this node from the view");
                     self.lose_quorum();
@@ -305,23 +299,6 @@ impl RaftDriver {
         self.node.note(&format!("voters are {}", names.join(", ")));
         if self.is_leaving && !self.hard_state.voters.contains_key(&self.own_node()) {
             self.status.has_left = true;
-        }
-    }
-
-    /// Purges the log below an index, as far as no linked node needs it.
-    pub(super) fn purge_log(&mut self, log: &DiskLog, below: Index) {
-        let followers = self
-            .raft
-            .progress()
-            .filter(|progress| self.peers.get(&progress.node).is_some_and(|peer| peer.unlinked_since_ms.is_none()));
-        let below = followers.map(|progress| progress.match_index.next()).min().map_or(below, |least| least.min(below));
-        let first = log.first();
-        log.purge(below);
-        let base = Index(log.first().0 - 1);
-        if log.first() > first
-            && let Some(term) = self.raft.term_at(base)
-        {
-            self.raft.on_purged(LogId { term, index: base });
         }
     }
 }

@@ -29,7 +29,7 @@ impl RaftDriver {
                 let peer = match before {
                     Some(before) => Peer { hello, unlinked_since_ms: None, ..before },
                     None => {
-                        Peer { hello, unlinked_since_ms: None, status: None, is_leaving: false, assigned_donor: None }
+                        Peer { hello, unlinked_since_ms: None, status: None, is_leaving: false, assigned_donor: None, snapshot: None }
                     }
                 };
                 if let Some(other) = self.node_at_address(&peer.hello.address, node) {

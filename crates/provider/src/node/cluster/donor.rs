@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering as Atomic;
 
 use super::driver::RaftDriver;
 use crate::consensus::NodeId;
-use crate::consensus::raft::{Action, LogId, Membership, Term};
+use crate::consensus::raft::{Action, LogId, Membership};
 use crate::consensus::wire::{DonationStatus, Frame, SnapshotMeta};
 use crate::identity::Uuid;
 use crate::log::Index;
@@ -65,7 +65,6 @@ impl RaftDriver {
         if self.status.is_single_node || self.ordered_index.is_none() {
             return;
         }
-        let Some(log) = self.node.log() else { return };
         let Some(joiner) = self.peers.get(&from) else { return };
         let (instance_id, address) = (joiner.hello.instance_id, joiner.hello.address.clone());
         let snapshot_point =
@@ -80,12 +79,15 @@ impl RaftDriver {
             self.links.send(from, &Frame::Refused { text });
             return;
         };
-        let previous = match snapshot_point {
-            Some(log_id) => Index(log_id.index.0 - 1),
-            None => Index(log.first().0 - 1),
-        };
-        let term = self.raft.term_at(previous).unwrap_or(Term(0));
-        let log_id = LogId { term, index: previous };
+        // The first entry of a purged log is only there for its term: see `purge_log`.
+        let previous = snapshot_point.map_or(self.raft.last_purged().index, |point| Index(point.index.0 - 1));
+        let log_id = self.raft.term_at(previous).map(|term| LogId { term, index: previous });
+        let log_id = log_id.unwrap_or_else(|| self.raft.last_purged());
+        // The current voters, although entries after `log_id` may still change them: a later membership than the log
+        // holds is safe. Each membership overlaps the next one, and is committed by a majority of its own voters before
+        // the next is proposed. So a joiner that votes or stands by a later membership needs a majority that overlaps
+        // the one that committed it, and one of the two refuses: it has entries that the joiner lacks. The same holds
+        // for the memberships that the joiner passes through while it receives the entries.
         let addresses = self.hard_state.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
         let membership = Membership { voters: self.hard_state.voters.keys().copied().collect() };
         let upto = self.status.apply_bound;
@@ -94,6 +96,9 @@ impl RaftDriver {
         let lineage = self.hard_state.lineage;
         let snapshot = SnapshotMeta { term, log_id, membership, addresses, upto, lineage };
         self.links.send(from, &Frame::InstallSnapshot(snapshot));
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.snapshot = Some(log_id.index);
+        }
         self.raft.add_learner(from, actions);
         if assigned.is_some() {
             return;

@@ -13,6 +13,7 @@ use super::flow_control::{FlowControl, HeldProposal};
 use super::joiner::JoinRequest;
 use super::joiner_sst::Donor;
 use super::leader::LeaderDuties;
+use super::retention::Retention;
 use super::{ClusterHandle, ClusterStatus, Command};
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::HardState;
@@ -27,6 +28,9 @@ use crate::node::Node;
 
 /// Interval of status reports to the leader.
 pub(super) const STATUS_INTERVAL_MS: u64 = 300;
+
+/// A single node without links only purges its log, and needs no more than this.
+const SINGLE_NODE_INTERVAL_MS: u64 = 1_000;
 
 /// Limit of queued bytes of entries for one node.
 const IN_FLIGHT_LIMIT_BYTES: usize = 16 << 20;
@@ -43,6 +47,8 @@ pub(super) struct Peer {
     pub is_leaving: bool,
     /// Its last SST request, and the donor chosen for it.
     pub assigned_donor: Option<(Vec<u8>, NodeId)>,
+    /// Its log begins after this entry: the last snapshot that it got from this leader.
+    pub snapshot: Option<Index>,
 }
 
 /// The Raft driver.
@@ -72,6 +78,8 @@ pub(super) struct RaftDriver {
     pub(super) has_uncommitted_bootstrap: bool,
     pub(super) leader_duties: Option<LeaderDuties>,
     pub(super) flow_control: FlowControl,
+    pub(super) retention: Retention,
+    pub(super) purge_at_ms: u64,
     /// Donors that this leader has chosen: when, and for which address.
     pub(super) donors: BTreeMap<NodeId, (u64, String)>,
     /// The end of the log needs a sync.
@@ -126,6 +134,7 @@ impl RaftDriver {
             self.run_leader_duties(&mut actions);
             self.run_actions_and_sync(&mut actions);
             self.report_status();
+            self.purge_log();
             if self.is_stopped {
                 break;
             }
@@ -157,7 +166,7 @@ impl RaftDriver {
     pub(super) fn poll_timeout(&self) -> Duration {
         let now = self.now_ms();
         let is_busy = !self.status.is_single_node || self.status.is_linked || self.is_leaving;
-        let chores = if is_busy { now + STATUS_INTERVAL_MS / 3 } else { now + 5_000 };
+        let chores = if is_busy { now + STATUS_INTERVAL_MS / 3 } else { now + SINGLE_NODE_INTERVAL_MS };
         let has_more = self.ordered_index.is_some_and(|taken| taken < self.status.apply_bound)
             && self.node.can_order(&self.cluster);
         if has_more {
@@ -319,6 +328,8 @@ impl RaftDriver {
         let entries = match log.entries(first, BATCH_LIMIT_BYTES) {
             Ok(entries) => entries,
             Err(error) => {
+                // Nothing was sent: the next reply from the node tries again.
+                self.raft.on_partial_send(to, append.prev_log_id.index);
                 self.node.note(&format!("entries from index {first} on cannot be sent to {to}: {error}"));
                 return;
             }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::driver::RaftDriver;
 use super::flow_control::FlowControl;
+use super::retention::Retention;
 use super::{ClusterHandle, ClusterStatus};
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::HardState;
@@ -111,6 +112,8 @@ pub(in crate::node) fn start(
         has_uncommitted_bootstrap,
         leader_duties: None,
         flow_control: FlowControl::default(),
+        retention: Retention::new(node.retain_time()),
+        purge_at_ms: 0,
         donors: BTreeMap::new(),
         has_unsynced: false,
         pending_reads: Vec::new(),
@@ -169,6 +172,7 @@ fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
         voted_for: None,
         committed: last.index,
         membership_log_id: last,
+        snapshot_log_id: LogId { term: Term(0), index: Index(0) },
         voters: if votes { [(id, node.node_address())].into() } else { BTreeMap::new() },
         lineage: if votes { node.new_lineage(log.as_deref())? } else { Lineage::UNKNOWN },
     })
@@ -180,26 +184,27 @@ fn initial_state(hard_state: &HardState, log: Option<&DiskLog>, instance_id: Uui
     let mut memberships = Vec::new();
     let committed_membership =
         (!hard_state.voters.is_empty()).then_some((hard_state.membership_log_id.index, membership));
-    let mut last_purged = hard_state.membership_log_id;
     let (mut term_runs, mut last) = (Vec::new(), Index(0));
+    let mut last_purged = LogId { term: Term(0), index: Index(0) };
     if let Some(log) = log {
         let first = log.first();
         last = log.last();
-        if first > Index(1) {
-            // The term of a purged entry is never needed: the entry is committed.
-            last_purged = if last_purged.index.next() == first {
-                last_purged
-            } else {
-                LogId { term: Term(0), index: Index(first.0 - 1) }
-            };
-        } else {
-            last_purged = LogId { term: Term(0), index: Index(0) };
+        let known = [hard_state.snapshot_log_id, hard_state.membership_log_id];
+        let known = known.into_iter().find(|log_id| log_id.index.next() == first);
+        // Else the log was purged, and `purge_log` left a committed entry before the ones that somebody needs.
+        let is_purged = first > Index(1) && known.is_none();
+        if first > Index(1) && let Some(log_id) = known {
+            last_purged = log_id;
         }
         for record in log.read(first)? {
             let (index, bytes) = record?;
             let (stamp, shape) =
                 entry::meta(&bytes).map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
-            if term_runs.last().is_none_or(|(_, term)| *term != stamp.term) {
+            if is_purged && index == first {
+                // Votes compare the terms of the last entries, and followers that of the previous entry: a base without
+                // its term would let a node without committed entries win, or send a follower to an SST for nothing.
+                last_purged = LogId { term: stamp.term, index };
+            } else if term_runs.last().is_none_or(|(_, term)| *term != stamp.term) {
                 term_runs.push((index, stamp.term));
             }
             if let Some(membership) = shape.membership
@@ -208,8 +213,6 @@ fn initial_state(hard_state: &HardState, log: Option<&DiskLog>, instance_id: Uui
                 memberships.push((index, membership));
             }
         }
-    } else {
-        last_purged = LogId { term: Term(0), index: Index(0) };
     }
     if let Some((index, term)) = term_runs.last().filter(|(_, term)| *term > hard_state.term) {
         return Err(Error::HardStateTooOld { index: *index, term: *term, known: hard_state.term });

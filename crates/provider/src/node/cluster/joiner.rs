@@ -154,6 +154,7 @@ impl RaftDriver {
             }
             self.hard_state.voters = addresses.iter().cloned().collect::<BTreeMap<_, _>>();
             self.hard_state.membership_log_id = log_id;
+            self.hard_state.snapshot_log_id = log_id;
             self.hard_state.committed = log_id.index;
             self.status.apply_bound = log_id.index;
         }

@@ -16,6 +16,7 @@
 //! | `pending_proposals` | proposals, and the threads that wait for them |
 //! | `committed_entries` | orders committed entries |
 //! | `flow_control` | flow control |
+//! | `retention`, `purge` | what must stay in the log, and what is purged |
 //! | `leader` | the leader's duties: view, commit cuts |
 //! | `membership` | the voters |
 //! | `inconsistency_vote` | votes on apply errors |
@@ -51,10 +52,13 @@ mod leader;
 mod membership;
 mod next_view;
 mod pending_proposals;
+mod purge;
+mod retention;
 mod status_report;
 
 pub(super) use donor::Donation;
 pub(super) use driver_start::{StartMode, start};
+pub(super) use retention::RetainTime;
 use joiner::JoinRequest;
 use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};
 

@@ -1,0 +1,55 @@
+//! Purges the log, on single nodes too: what is purged, and what single nodes append, Raft must know, since it sends the
+//! log to others. What must stay: `retention`.
+
+use super::driver::RaftDriver;
+use super::retention::LinkedNode;
+use crate::consensus::raft::LogId;
+use crate::log::{DiskLog, Index};
+use crate::node::lock;
+
+/// Interval of purges.
+const PURGE_INTERVAL_MS: u64 = 500;
+
+impl RaftDriver {
+    /// Purges what nobody needs, if it is time.
+    pub(super) fn purge_log(&mut self) {
+        let now = self.now_ms();
+        if now < self.purge_at_ms {
+            return;
+        }
+        self.purge_at_ms = now + PURGE_INTERVAL_MS;
+        let Some(log) = self.node.log() else { return };
+        let point = lock(&self.node.order).as_ref().and_then(|order_state| order_state.order.snapshot_point());
+        if let Some(point) = point {
+            self.retention.add_point(point.index, point.last_seqno_before);
+        }
+        let linked: Vec<LinkedNode> = self
+            .raft
+            .progress()
+            .filter_map(|progress| {
+                let peer = self.peers.get(&progress.node).filter(|peer| peer.unlinked_since_ms.is_none())?;
+                let (match_index, needs_snapshot) = (progress.match_index, progress.needs_snapshot);
+                Some(LinkedNode { match_index, needs_snapshot, snapshot: peer.snapshot })
+            })
+            .collect();
+        let Some(below) = self.retention.purge_below(now, self.applied, linked) else { return };
+        if self.status.is_single_node {
+            self.report_single_node_log(&log);
+        }
+        // The entry before the needed ones stays: it stands for all purged ones, and its term is in it.
+        log.purge(Index(below.0 - 1));
+        let first = log.first();
+        if first > self.raft.last_purged().index.next()
+            && let Some(term) = self.raft.term_at(first)
+        {
+            self.raft.on_purged(LogId { term, index: first });
+        }
+    }
+
+    /// A single node: tells Raft what clients' threads have appended.
+    fn report_single_node_log(&mut self, log: &DiskLog) {
+        if self.raft.is_single_node() {
+            self.raft.on_single_node_append(log.flushed());
+        }
+    }
+}
