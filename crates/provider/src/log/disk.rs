@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::acked::{AckedMark, LostTail};
 use super::group_commit::GroupCommit;
 use super::reader::Reader;
 use super::recent::Recent;
@@ -39,6 +40,7 @@ pub struct DiskLog {
     sync: AtomicBool,
     pub(super) appended: AtomicU64,
     pub(super) durable: AtomicU64,
+    pub(super) acked: AckedMark,
     segment_pool: SegmentPool,
     /// The folder's lock; dropped last.
     _lock: Lock,
@@ -83,14 +85,20 @@ impl DiskLog {
         let settings = settings.rounded();
         let recovered = recovery::recover(folder, &settings, history_uuid)?;
         let opened = recovered.opened.clone();
-        Ok((Self::from_recovered(recovered, settings, history_uuid), opened))
+        Ok((Self::from_recovered(recovered, settings, history_uuid)?, opened))
     }
 
-    pub(super) fn from_recovered(recovered: Recovered, settings: Settings, history_uuid: [u8; 16]) -> Self {
+    pub(super) fn from_recovered(
+        recovered: Recovered,
+        settings: Settings,
+        history_uuid: [u8; 16],
+    ) -> Result<Self, Error> {
         let Recovered { lock, folder, segment_pool, segments, end, opened } = recovered;
         let last = opened.last.0;
+        // After recovery has synced the log.
+        let acked = AckedMark::open(&folder, history_uuid, last, settings.sync)?;
         let active = Arc::clone(segments.back().expect("recovery creates the first segment"));
-        Self {
+        Ok(Self {
             history_uuid,
             folder,
             pending: Mutex::new(Pending {
@@ -108,10 +116,11 @@ impl DiskLog {
             sync: AtomicBool::new(settings.sync),
             appended: AtomicU64::new(last),
             durable: AtomicU64::new(last),
+            acked,
             segment_pool,
             _lock: lock,
             settings,
-        }
+        })
     }
 
     /// The history UUID of the log.
@@ -195,8 +204,44 @@ impl DiskLog {
     }
 
     /// Whether later flushes sync the disk.
-    pub fn set_sync(&self, sync: bool) {
+    ///
+    /// # Errors
+    /// The mark that says so cannot be written; nothing has changed.
+    pub fn set_sync(&self, sync: bool) -> Result<(), Error> {
+        if sync {
+            self.acked.end_unsynced();
+        } else {
+            self.acked.begin_unsynced()?;
+        }
         self.sync.store(sync, Ordering::Release);
+        Ok(())
+    }
+
+    /// Writes and syncs everything, also with sync off: a clean end.
+    ///
+    /// # Errors
+    /// As [`DiskLog::flush`].
+    pub fn sync_all(&self) -> Result<(), Error> {
+        self.sync.store(true, Ordering::Release);
+        self.acked.end_unsynced();
+        self.flush(self.last())?;
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.sync_oldest(&mut writer, 0, self.segments.written())?;
+        self.acked.advance(self.segments.written())
+    }
+
+    /// Why the log may lack entries that this node has acknowledged.
+    pub fn lost_tail(&self) -> Option<LostTail> {
+        self.acked.lost_tail()
+    }
+
+    /// The log holds again every committed entry that this node had acknowledged.
+    ///
+    /// # Errors
+    /// The mark that says so cannot be written.
+    pub fn confirm_tail(&self) -> Result<(), Error> {
+        let is_synced = self.sync.load(Ordering::Acquire);
+        self.acked.confirm(self.flushed().0, is_synced)
     }
 
     /// Reads written entries from `from` on, also while more are appended. At the end the reader returns `None`; asked
@@ -305,6 +350,7 @@ impl DiskLog {
         }
         if sync {
             self.sync_oldest(&mut writer, 0, self.segments.written())?;
+            self.acked.advance(self.segments.written())?;
         }
         Ok(())
     }

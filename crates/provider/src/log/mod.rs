@@ -12,6 +12,7 @@
 //! | `hortator-<n>.spare.log` | a spare file of a segment's length; its content has no meaning |
 //! | `hortator-<index, 20 digits>.truncate.log` | empty: the entries from that index on are being removed ([`DiskLog::truncate`]) |
 //! | `hortator-<first index, 20 digits>.reset.log` | a complete segment that replaces all others ([`DiskLog::install_snapshot`]) |
+//! | `hortator-acked.log` | up to which entry the node has told others that it has them on disk: `acked` |
 //! | `hortator-lock.log` | locked by flock while a process has the log open |
 //!
 //! All names end in `.log`, like those of the provider's other files: the server's SST script for mariabackup empties a
@@ -81,7 +82,8 @@
 //! | sync off | a power failure may lose the last five segments; the end of the process loses nothing |
 //!
 //! Entries at the very end that vanish without a trace (zeros, or a deleted last segment) cannot be told from entries
-//! that never were: no later record vouches for them. On copy-on-write file systems (btrfs, ZFS), a spare does not
+//! that never were by the log alone: no later record vouches for them. `hortator-acked.log` does, unless the same power
+//! failure took it back too. On copy-on-write file systems (btrfs, ZFS), a spare does not
 //! guarantee room: a full disk can fail a write, which ends the log until it is opened again.
 //!
 //! # Measurements
@@ -101,6 +103,7 @@
 //! redb 4.5 3,500, 28,000 and 245,000; fjall 3.1 5,700, 59,000 and 340,000. Speed is not the only reason: this log has
 //! its own rules for torn tails and damage. Opening checks 1 GiB in 1.1 s.
 
+mod acked;
 mod disk;
 mod error;
 mod group_commit;
@@ -118,6 +121,7 @@ mod truncate;
 #[cfg(test)]
 mod tests;
 
+pub use acked::LostTail;
 pub use disk::DiskLog;
 pub use error::Error;
 pub(crate) use os::spawn_without_signals;

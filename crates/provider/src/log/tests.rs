@@ -1,5 +1,6 @@
 //! Tests of the log as a whole, on real files.
 
+mod acked;
 mod crash;
 mod damage;
 mod entries;

@@ -70,6 +70,7 @@ impl DiskLog {
         let until =
             if Arc::ptr_eq(&segment, &active) { self.pending().end + END_BYTES as u64 } else { segment.header.bytes };
         let mark = Mark::make(&self.folder, from.0)?;
+        self.acked.lower(from.0 - 1)?;
 
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut list = self.segments.list_mut();

@@ -320,7 +320,8 @@ impl Node {
             return None;
         }
         let log = self.log()?;
-        log.flush(log.last()).ok()?;
+        // With log.sync=no too: a stop is no power failure.
+        log.sync_all().ok()?;
         let lineage = *lock(&self.lineage);
         let resolved_upto = self.inconsistency.resolved_upto();
         let state = SavedState {
@@ -338,7 +339,7 @@ impl Node {
         options.set(text, true)?;
         self.limits.set(&options);
         if let Some(log) = self.log() {
-            log.set_sync(options.log_sync());
+            log.set_sync(options.log_sync())?;
         }
         if let Some(cluster) = self.cluster() {
             cluster.send(Command::Isolate(options.is_isolated()));

@@ -61,7 +61,7 @@ fn every_damage_is_an_error_with_line_and_remedy() {
         ("term: 7", "term: 8", "has changed since the provider wrote it", "join again"),
         ("committed: 815\n", "", "line 6: `membership_term: 3` is not valid", "join again"),
         ("4567\ngeneration", "4568\ngeneration", "its checksum is", "vote twice"),
-        ("generation: 0202", "generation: 02", "line 12: `generation: 02", "join again"),
+        ("generation: 0202", "generation: 02", "line 14: `generation: 02", "join again"),
         ("generation: 02020202", "generation: 03030303", "its checksum is", "vote twice"),
     ] {
         fs::write(&path, good.replacen(from, to, 1)).unwrap();
@@ -79,7 +79,7 @@ fn too_many_generations_are_refused() {
     let line = format!("generation: {}\n", Uuid([1; 16]));
     let many = good[..good.find("checksum").unwrap()].to_owned() + &line.repeat(7);
     fs::write(&path, format!("{many}checksum: {:08x}\n", crc32fast::hash(many.as_bytes()))).unwrap();
-    assert!(matches!(HardState::read(folder.path()), Err(Error::Malformed { line: 20, .. })));
+    assert!(matches!(HardState::read(folder.path()), Err(Error::Malformed { line: 22, .. })));
 }
 
 #[test]
@@ -90,7 +90,8 @@ fn version_1_is_read_without_generations() {
     let text = format!("{text}checksum: {:08x}\n", crc32fast::hash(text.as_bytes()));
     fs::write(folder.path().join(FILE_NAME), text).unwrap();
     let voters = [(NodeId(1), "10.0.0.1:4567".to_owned())].into();
-    let expected = HardState { voted_for: None, voters, lineage: Lineage::UNKNOWN, ..saved() };
+    let snapshot_log_id = LogId { term: Term(0), index: Index(0) };
+    let expected = HardState { voted_for: None, snapshot_log_id, voters, lineage: Lineage::UNKNOWN, ..saved() };
     let read = HardState::read(folder.path()).unwrap().unwrap();
     assert_eq!(read, expected);
     // The next write uses this version.

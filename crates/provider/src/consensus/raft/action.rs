@@ -72,6 +72,17 @@ pub enum Action {
         /// Its term.
         term: Term,
     },
+    /// The log holds again every committed entry that this node had acknowledged: its votes count from now on. The
+    /// driver saves that.
+    Recovered,
+    /// An entry that is committed here is another one in the leader's log: the node must stop. Raft excludes it; a disk
+    /// that has lost data, or files of another cluster, do not.
+    HistoryMismatch {
+        /// The entry, as it is in this node's log.
+        here: LogId,
+        /// Its term in the leader's log.
+        leader: Term,
+    },
     /// The next entry that this node needs is purged here. Repeated with every reply while that is so.
     SnapshotRequired {
         /// The node.

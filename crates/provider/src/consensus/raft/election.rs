@@ -1,9 +1,8 @@
 //! Elections: pre-vote, then vote.
 
-use std::collections::BTreeSet;
-
 use super::message_check::TERM_AND_INDEX_LIMIT;
-use super::{Action, LogId, Message, Raft, State, Term, majority};
+use super::recovering::{Vote, Votes};
+use super::{Action, LogId, Message, Raft, State, Term};
 use crate::consensus::NodeId;
 
 impl Raft {
@@ -19,8 +18,8 @@ impl Raft {
         if !self.is_promotable() {
             return;
         }
-        self.state = State::PreCandidate(BTreeSet::from([self.id]));
-        if self.has_majority() {
+        self.state = State::PreCandidate(Votes::own(self.id, self.is_recovering));
+        if self.is_elected() {
             return self.campaign(out);
         }
         self.request_votes(true, Term(self.term.0 + 1), out);
@@ -37,8 +36,8 @@ impl Raft {
         out.push(Action::SaveHardState { term: self.term, voted_for: self.voted_for });
         self.leader = None;
         self.announce_leader(out);
-        self.state = State::Candidate(BTreeSet::from([self.id]));
-        if self.has_majority() {
+        self.state = State::Candidate(Votes::own(self.id, self.is_recovering));
+        if self.is_elected() {
             return self.become_leader(out);
         }
         self.request_votes(false, self.term, out);
@@ -51,11 +50,9 @@ impl Raft {
         }
     }
 
-    /// Whether more than half of the voters have granted their vote. A vote of a node that is no voter does not count.
-    fn has_majority(&self) -> bool {
-        let membership = self.membership();
+    fn is_elected(&self) -> bool {
         let (State::PreCandidate(votes) | State::Candidate(votes)) = &self.state else { return false };
-        votes.intersection(&membership.voters).count() >= majority(membership)
+        votes.elect(self.membership())
     }
 
     /// Answers a pre-vote request. Refuses while there is a live leader (4.2.3), and if the candidate's log is behind
@@ -63,7 +60,9 @@ impl Raft {
     pub(super) fn on_pre_vote_request(&mut self, from: NodeId, term: Term, last: LogId, out: &mut Vec<Action>) {
         let is_granted = term > self.term && last >= self.log_meta.last() && !self.has_live_leader();
         let term = if is_granted { term } else { self.term };
-        out.push(Action::Send { to: from, message: Message::VoteReply { is_pre_vote: true, term, is_granted } });
+        let is_recovering = self.is_recovering;
+        let message = Message::VoteReply { is_pre_vote: true, term, is_granted, is_recovering };
+        out.push(Action::Send { to: from, message });
     }
 
     /// One vote per term, and only for a candidate whose log is at least as up to date as this one.
@@ -89,7 +88,8 @@ impl Raft {
         if old.0 != self.term || is_granted {
             self.become_follower(None, out);
         }
-        let message = Message::VoteReply { is_pre_vote: false, term: self.term, is_granted };
+        let (term, is_recovering) = (self.term, self.is_recovering);
+        let message = Message::VoteReply { is_pre_vote: false, term, is_granted, is_recovering };
         out.push(Action::Send { to: from, message });
     }
 
@@ -98,10 +98,10 @@ impl Raft {
         from: NodeId,
         is_pre_vote: bool,
         term: Term,
-        is_granted: bool,
+        vote: Vote,
         out: &mut Vec<Action>,
     ) {
-        if !is_granted || (!is_pre_vote && term > self.term) {
+        if !vote.is_granted || (!is_pre_vote && term > self.term) {
             if term > self.term {
                 self.update_term(term, out);
             }
@@ -109,14 +109,14 @@ impl Raft {
         }
         match &mut self.state {
             State::PreCandidate(votes) if is_pre_vote && term.0 == self.term.0 + 1 => {
-                votes.insert(from);
-                if self.has_majority() {
+                votes.add(from, vote);
+                if self.is_elected() {
                     self.campaign(out);
                 }
             }
             State::Candidate(votes) if !is_pre_vote && term == self.term => {
-                votes.insert(from);
-                if self.has_majority() {
+                votes.add(from, vote);
+                if self.is_elected() {
                     self.become_leader(out);
                 }
             }

@@ -1,6 +1,6 @@
 //! The follower: receives entries from the leader.
 
-use super::{Action, Append, FollowerState, Message, Raft, State};
+use super::{Action, Append, FollowerState, LogId, Message, Raft, State};
 use crate::consensus::NodeId;
 use crate::log::Index;
 
@@ -21,10 +21,24 @@ impl Raft {
         }
         self.last_contact_ms = self.now_ms;
         self.reset_election_timer();
+        if let Some(mismatch) = self.find_history_mismatch(append) {
+            return out.push(mismatch);
+        }
         match self.find_conflict(append) {
             Some(hint) => self.reject_append(from, append.round, hint, out),
             None => self.append_entries(append, out),
         }
+    }
+
+    /// Below the commit index the logs are equal (leader completeness, 3.6.3), so nothing there needs a comparison. Where
+    /// both terms are known, they are compared all the same: a node whose disk breaks this rule must not continue.
+    fn find_history_mismatch(&self, append: &Append) -> Option<Action> {
+        let prev = append.prev_log_id;
+        if prev.index > self.commit_index || prev.index == Index(0) {
+            return None;
+        }
+        let term = self.log_meta.term_at(prev.index).filter(|term| *term != prev.term)?;
+        Some(Action::HistoryMismatch { here: LogId { term, index: prev.index }, leader: prev.term })
     }
 
     /// None: the log holds `prev_log_id`. Some: the leader should retry from the entry after this index. Committed
@@ -73,6 +87,8 @@ impl Raft {
         follower.match_index = follower.match_index.max(end).max(self.commit_index);
         follower.round = follower.round.max(append.round);
         self.commit_index = self.commit_index.max(append.leader_commit.min(follower.match_index));
+        follower.leader_commit = Some(append.leader_commit);
+        self.check_recovery(out);
         self.send_append_reply(out);
         self.update_apply_bound(out);
     }
@@ -80,13 +96,15 @@ impl Raft {
     /// More of the log has become durable: tells the leader.
     pub(super) fn on_follower_durable(&mut self, out: &mut Vec<Action>) {
         if self.leader.is_some() && matches!(self.state, State::Follower(_)) {
+            self.check_recovery(out);
             self.send_append_reply(out);
         }
     }
 
     /// Tells the leader how much of its log is durable here, if that or the round is new.
     fn send_append_reply(&mut self, out: &mut Vec<Action>) {
-        let State::Follower(FollowerState { match_index: matched, round, last_reply: answered }) = &mut self.state
+        let last = self.log_meta.last().index;
+        let State::Follower(FollowerState { match_index: matched, round, last_reply: answered, .. }) = &mut self.state
         else {
             return;
         };
@@ -94,15 +112,13 @@ impl Raft {
         let upto = (*matched).min(self.durable_index);
         if answered.is_none_or(|(round_before, upto_before)| *round > round_before || upto > upto_before) {
             *answered = Some((*round, upto));
-            let message = Message::AppendReply { term: self.term, round: *round, is_accepted: true, upto };
+            let message = Message::AppendReply { term: self.term, round: *round, is_accepted: true, upto, last };
             out.push(Action::Send { to: leader, message });
         }
     }
 
     fn reject_append(&self, to: NodeId, round: u64, upto: Index, out: &mut Vec<Action>) {
-        out.push(Action::Send {
-            to,
-            message: Message::AppendReply { term: self.term, round, is_accepted: false, upto },
-        });
+        let (term, last) = (self.term, self.log_meta.last().index);
+        out.push(Action::Send { to, message: Message::AppendReply { term, round, is_accepted: false, upto, last } });
     }
 }

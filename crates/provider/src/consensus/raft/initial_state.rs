@@ -36,6 +36,8 @@ pub struct InitialState {
     pub memberships: Vec<(Index, Membership)>,
     /// The known commit index; `last_purged` and `committed_membership` count as well.
     pub commit_index: Index,
+    /// The log may end before entries that this node has acknowledged.
+    pub has_lost_tail: bool,
     /// Seed for the random election timeouts.
     pub seed: u64,
 }

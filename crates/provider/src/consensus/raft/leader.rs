@@ -44,6 +44,7 @@ impl Raft {
             transfer: None,
         });
         self.announce_leader(out);
+        self.finish_recovery(out);
         out.push(Action::BecameLeader { term: self.term });
         self.broadcast_heartbeat(out);
     }
@@ -82,7 +83,7 @@ impl Raft {
     pub(super) fn on_append_reply(
         &mut self,
         from: NodeId,
-        round: u64,
+        (round, last): (u64, Index),
         is_accepted: bool,
         upto: Index,
         out: &mut Vec<Action>,
@@ -99,7 +100,7 @@ impl Raft {
             self.advance_commit_index(out);
             self.resume_sending(from, out);
             self.drop_removed_voter(from);
-        } else if progress.on_rejected(round, upto, leader_state.round + 1, &self.log_meta) {
+        } else if progress.on_rejected(round, (upto, last), leader_state.round + 1, &self.log_meta) {
             leader_state.round += 1;
             self.with_progress(from, |progress, header| progress.send_heartbeat(from, header, out));
         } else if progress.state == ProgressState::NeedsSnapshot {

@@ -69,6 +69,8 @@ pub enum Message {
         term: Term,
         /// Whether the vote is granted.
         is_granted: bool,
+        /// The voter's log may lack entries that it has acknowledged: see [`super::recovering`](super).
+        is_recovering: bool,
     },
     /// Entries, or a heartbeat.
     Append(Append),
@@ -83,6 +85,8 @@ pub enum Message {
         /// Accepted: the follower's log equals the leader's up to here, durably. Rejected: retry from the entry after
         /// this one.
         upto: Index,
+        /// The last entry of the follower's log.
+        last: Index,
     },
     /// Start an election at once: the leader transfers leadership to the receiver.
     TimeoutNow {

@@ -13,7 +13,9 @@ pub(super) fn is_valid_message(message: &Message) -> bool {
             term.0 <= TERM_AND_INDEX_LIMIT && is_place(last) && last.term <= *term
         }
         Message::VoteReply { term, .. } | Message::TimeoutNow { term } => term.0 <= TERM_AND_INDEX_LIMIT,
-        Message::AppendReply { term, upto, .. } => term.0 <= TERM_AND_INDEX_LIMIT && upto.0 <= TERM_AND_INDEX_LIMIT,
+        Message::AppendReply { term, upto, last, .. } => {
+            term.0 <= TERM_AND_INDEX_LIMIT && upto.0 <= TERM_AND_INDEX_LIMIT && last.0 <= TERM_AND_INDEX_LIMIT
+        }
         Message::Append(append) => {
             let terms = append.entries.iter().map(|entry| entry.term);
             let ascend =

@@ -7,6 +7,7 @@
 //! | file | content | thesis |
 //! |---|---|---|
 //! | `election` | pre-vote, vote, elections | 3.4, 9.6 |
+//! | `recovering` | logs that have lost acknowledged entries | 11 |
 //! | `follower` | appends, conflicts | 3.5 |
 //! | `leader` | commit index, check quorum, removed voters | 3.6, 4.2, 6.2 |
 //! | `calls` | calls to a leader: append, membership, ReadIndex, leadership transfer | 3.10, 4.1, 6.4 |
@@ -33,11 +34,10 @@ mod log_meta;
 mod message;
 mod message_check;
 mod progress;
+mod recovering;
 
 #[cfg(test)]
 mod tests;
-
-use std::collections::BTreeSet;
 
 pub use action::Action;
 #[cfg(test)]
@@ -47,6 +47,7 @@ use leader::LeaderState;
 use log_meta::LogMeta;
 pub use message::{Append, EntryMeta, LogId, Membership, Message, Term};
 use message_check::is_valid_message;
+use recovering::Votes;
 
 use crate::consensus::NodeId;
 use crate::log::Index;
@@ -65,9 +66,9 @@ pub enum Role {
 enum State {
     Follower(FollowerState),
     /// Requests pre-votes.
-    PreCandidate(BTreeSet<NodeId>),
+    PreCandidate(Votes),
     /// Requests votes.
-    Candidate(BTreeSet<NodeId>),
+    Candidate(Votes),
     Leader(LeaderState),
 }
 
@@ -79,11 +80,13 @@ struct FollowerState {
     round: u64,
     /// Round and index of the last reply.
     last_reply: Option<(u64, Index)>,
+    /// The commit index in the latest accepted append. None: none was accepted.
+    leader_commit: Option<Index>,
 }
 
 impl FollowerState {
     const fn new() -> Self {
-        Self { match_index: Index(0), round: 0, last_reply: None }
+        Self { match_index: Index(0), round: 0, last_reply: None, leader_commit: None }
     }
 }
 
@@ -102,6 +105,8 @@ pub struct Raft {
     apply_bound: Index,
     state: State,
     leader: Option<NodeId>,
+    /// The log may lack entries that this node has acknowledged.
+    is_recovering: bool,
     /// The last [`Action::LeaderChanged`].
     announced: (Term, Option<NodeId>),
     /// The latest time that the driver has reported.
@@ -129,6 +134,7 @@ impl Raft {
             committed_membership,
             memberships,
             commit_index: committed,
+            has_lost_tail,
             seed,
         } = start;
         let settled_at = committed_membership.as_ref().map_or(Index(0), |(index, _)| *index);
@@ -149,6 +155,7 @@ impl Raft {
             apply_bound: committed,
             state,
             leader: None,
+            is_recovering: has_lost_tail,
             announced: (term, None),
             now_ms,
             last_contact_ms: now_ms,
@@ -188,14 +195,15 @@ impl Raft {
         match message {
             Message::VoteRequest { is_pre_vote: true, term, last } => self.on_pre_vote_request(from, term, last, out),
             Message::VoteRequest { is_pre_vote: false, term, last } => self.on_vote_request(from, term, last, out),
-            Message::VoteReply { is_pre_vote, term, is_granted } => {
-                self.on_vote_reply(from, is_pre_vote, term, is_granted, out);
+            Message::VoteReply { is_pre_vote, term, is_granted, is_recovering } => {
+                let vote = recovering::Vote { is_granted, is_recovering };
+                self.on_vote_reply(from, is_pre_vote, term, vote, out);
             }
             Message::Append(append) => self.on_append(from, &append, out),
             Message::AppendReply { term, .. } if term > self.term => self.update_term(term, out),
-            Message::AppendReply { term, round, is_accepted, upto } => {
+            Message::AppendReply { term, round, is_accepted, upto, last } => {
                 if term == self.term {
-                    self.on_append_reply(from, round, is_accepted, upto, out);
+                    self.on_append_reply(from, (round, last), is_accepted, upto, out);
                 }
             }
             Message::TimeoutNow { term } => {

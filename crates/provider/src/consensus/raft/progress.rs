@@ -103,12 +103,20 @@ impl Progress {
         }
     }
 
-    /// The node lacks `prev_log_id`; its log may match up to `hint`. True: probe again from there. `next_round` is
-    /// unused so far.
-    pub(super) fn on_rejected(&mut self, round: u64, hint: Index, next_round: u64, log_meta: &LogMeta) -> bool {
+    /// The node lacks `prev_log_id`; its log may match up to `hint`, and ends at `last`. True: probe again from there.
+    /// `next_round` is unused so far.
+    pub(super) fn on_rejected(
+        &mut self,
+        round: u64,
+        (hint, last): (Index, Index),
+        next_round: u64,
+        log_meta: &LogMeta,
+    ) -> bool {
         if round < self.probe_round {
             return false;
         }
+        // It has lost entries that it had acknowledged: they do not count any more.
+        self.match_index = self.match_index.min(last);
         let has = hint.max(self.match_index).min(log_meta.last().index);
         self.probe_round = next_round;
         if has < log_meta.last_purged().index {

@@ -120,10 +120,19 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, InvalidField> {
 fn decode_message(kind: u8, rest: &mut &[u8]) -> Result<Message, InvalidField> {
     Ok(match kind {
         kind::VOTE_REQUEST => Message::VoteRequest { is_pre_vote: take(rest)?, term: take(rest)?, last: take(rest)? },
-        kind::VOTE_REPLY => Message::VoteReply { is_pre_vote: take(rest)?, term: take(rest)?, is_granted: take(rest)? },
-        kind::APPEND_REPLY => {
-            Message::AppendReply { term: take(rest)?, round: take(rest)?, is_accepted: take(rest)?, upto: take(rest)? }
-        }
+        kind::VOTE_REPLY => Message::VoteReply {
+            is_pre_vote: take(rest)?,
+            term: take(rest)?,
+            is_granted: take(rest)?,
+            is_recovering: take(rest)?,
+        },
+        kind::APPEND_REPLY => Message::AppendReply {
+            term: take(rest)?,
+            round: take(rest)?,
+            is_accepted: take(rest)?,
+            upto: take(rest)?,
+            last: take(rest)?,
+        },
         kind::TAKE_OVER => Message::TimeoutNow { term: take(rest)? },
         _ => return Err("the kind is unknown"),
     })

@@ -79,7 +79,7 @@ pub use frame_reader::{FrameReader, IncomingFrame};
 use crate::log::PAYLOAD_LIMIT_BYTES;
 
 /// The protocol version of this release.
-pub const PROTOCOL_VERSION: u8 = 4;
+pub const PROTOCOL_VERSION: u8 = 5;
 /// The largest body: one entry of the largest size, and its frame.
 pub const BODY_LIMIT_BYTES: u64 = PAYLOAD_LIMIT_BYTES + (1 << 20);
 /// The largest body during the handshake: limits the memory for unidentified peers.

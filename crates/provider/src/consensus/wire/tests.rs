@@ -72,8 +72,19 @@ impl Rng {
         let term = Term(self.next());
         match self.below(5) {
             0 => Message::VoteRequest { is_pre_vote: self.flag(), term, last: self.place() },
-            1 => Message::VoteReply { is_pre_vote: self.flag(), term, is_granted: self.flag() },
-            2 => Message::AppendReply { term, round: self.next(), is_accepted: self.flag(), upto: Index(self.next()) },
+            1 => Message::VoteReply {
+                is_pre_vote: self.flag(),
+                term,
+                is_granted: self.flag(),
+                is_recovering: self.flag(),
+            },
+            2 => Message::AppendReply {
+                term,
+                round: self.next(),
+                is_accepted: self.flag(),
+                upto: Index(self.next()),
+                last: Index(self.next()),
+            },
             3 => Message::TimeoutNow { term },
             _ => Message::Append(Append {
                 term,

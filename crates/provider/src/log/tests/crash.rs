@@ -103,7 +103,7 @@ fn synced_entries_survive_any_mix_of_old_and_new_sectors() {
         let (log, _) = open(dir.path());
         let durable = log.durable();
         let before: Vec<_> = segments(dir.path()).into_iter().map(|file| (fs::read(&file).unwrap(), file)).collect();
-        log.set_sync(false);
+        log.set_sync(false).unwrap();
         for _ in 0..rng.below(4) {
             append(&log, rng.below(40));
             log.flush(log.last()).unwrap();

@@ -48,9 +48,9 @@ fn flushed_entries_are_readable_in_order() {
             });
             let switcher = scope.spawn(move || {
                 while !sync && !done.load(Ordering::Relaxed) {
-                    log.set_sync(true);
+                    log.set_sync(true).unwrap();
                     thread::yield_now();
-                    log.set_sync(false);
+                    log.set_sync(false).unwrap();
                 }
             });
             writers.into_iter().for_each(|writer| writer.join().unwrap());

@@ -284,6 +284,20 @@ impl RaftDriver {
             Action::Committed { upto } => self.status.apply_bound = upto,
             Action::LeaderChanged { term, leader } => self.on_leader_changed(term, leader, actions),
             Action::BecameLeader { term } => self.on_became_leader(term),
+            Action::Recovered => {
+                let result = self.node.log().map_or(Ok(()), |log| log.confirm_tail());
+                match result {
+                    Ok(()) => self.node.note("the log has no gap any more: this node votes as usual"),
+                    Err(error) => self.fail(&format!("the log cannot be written: {error}")),
+                }
+            }
+            Action::HistoryMismatch { here, leader } => self.fail(&format!(
+                "entry {} is committed in the log of this node with {:?}, but the leader's log has {leader:?} there: \
+                 one of the two has lost confirmed transactions, or belongs to another cluster. Compare the data; then \
+                 move the files hortator* out of the data folder of the node that is to give up its own, and start it: \
+                 it joins again",
+                here.index, here.term
+            )),
             Action::SnapshotRequired { node, .. } => {
                 self.links.send(node, &Frame::SnapshotRequired);
             }

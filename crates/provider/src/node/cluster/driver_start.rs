@@ -81,6 +81,18 @@ pub(in crate::node) fn start(
         // No other node can be elected: no reason to wait.
         raft.tick(raft.deadline_ms().unwrap_or(0), &mut first);
     }
+    if raft.is_recovering() {
+        let what = log.as_ref().and_then(|log| log.lost_tail()).map_or_else(
+            || format!("entries up to index {} were committed", hard_state.committed),
+            |lost_tail| lost_tail.to_string(),
+        );
+        let end = log.as_ref().map_or(Index(0), |log| log.last());
+        let text = format!(
+            "{what}, but the log ends at index {end}: the disk may have lost its end. Until this node has it again from \
+             the other nodes, its vote counts only in an election in which all voters are up. Check the disk"
+        );
+        node.server.log(crate::server::Level::Warning, &text);
+    }
     hard_state.write(&node.setup.data_dir)?;
     node.set_lineage(hard_state.lineage);
     if let Some(log) = &log {
@@ -227,8 +239,15 @@ fn initial_state(hard_state: &HardState, log: Option<&DiskLog>, instance_id: Uui
         committed_membership,
         memberships,
         commit_index: hard_state.committed.min(last).max(last_purged.index),
+        has_lost_tail: has_lost_tail(hard_state, log),
         seed: instance_id.bits(),
     })
+}
+
+/// Whether the log may end before entries that this node has acknowledged: the log says so, or the hard state, which
+/// names entries that were committed.
+fn has_lost_tail(hard_state: &HardState, log: Option<&DiskLog>) -> bool {
+    log.is_some_and(|log| log.lost_tail().is_some() || hard_state.committed > log.last())
 }
 
 impl RaftDriver {

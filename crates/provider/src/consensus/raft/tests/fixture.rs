@@ -21,6 +21,7 @@ pub struct Seat {
     last_purged: LogId,
     pub log: Vec<EntryMeta>,
     durable_index: usize,
+    has_lost_tail: bool,
     is_syncing: bool,
     committed_membership: Option<(Index, Membership)>,
     committed: Index,
@@ -57,6 +58,7 @@ impl TestCluster {
             last_purged,
             log: Vec::new(),
             durable_index: 0,
+            has_lost_tail: false,
             is_syncing: true,
             committed_membership,
             committed,
@@ -95,6 +97,7 @@ impl TestCluster {
             committed_membership: node_state.committed_membership.clone(),
             memberships,
             commit_index: node_state.committed,
+            has_lost_tail: node_state.has_lost_tail,
             seed: id.0,
         };
         node_state.raft = Some(Raft::new(start, TIMING, now_ms));
@@ -103,6 +106,15 @@ impl TestCluster {
     pub fn crash(&mut self, id: NodeId) {
         let node_state = self.node_state(id);
         node_state.raft = None;
+        node_state.log.truncate(node_state.durable_index);
+    }
+
+    /// The node crashes, and its disk loses its last durable entries. The node knows that something is lost.
+    pub fn lose(&mut self, id: NodeId, count: usize) {
+        self.crash(id);
+        let node_state = self.node_state(id);
+        node_state.has_lost_tail = true;
+        node_state.durable_index -= count;
         node_state.log.truncate(node_state.durable_index);
     }
 
@@ -205,6 +217,8 @@ impl TestCluster {
                         node_state.raft.as_ref().and_then(|raft| raft.committed_membership().cloned());
                 }
                 Action::SnapshotRequired { node, .. } => self.transfer(id, node),
+                Action::Recovered => node_state.has_lost_tail = false,
+                Action::HistoryMismatch { here, leader } => panic!("{here:?} is committed, the leader has {leader:?}"),
                 Action::LeaderChanged { .. } | Action::BecameLeader { .. } | Action::ReadIndexReady { .. } => {}
             }
         }

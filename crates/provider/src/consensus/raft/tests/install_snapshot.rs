@@ -23,6 +23,7 @@ fn follower() -> Raft {
         committed_membership: Some((Index(0), membership(1..=3))),
         memberships: Vec::new(),
         commit_index: Index(2),
+        has_lost_tail: false,
         seed: 1,
     };
     let mut raft = Raft::new(start, TIMING, 0);
@@ -60,7 +61,7 @@ fn an_old_leader_gets_no_reply_after_a_later_snapshot() {
     assert!(install_snapshot(&mut raft, 5, log_id(3, 30)).0);
     let mut out = Vec::new();
     raft.receive(1, OLD_LEADER, heartbeat(4, log_id(1, 5)), &mut out);
-    let answer = Message::AppendReply { term: Term(5), round: 7, is_accepted: false, upto: Index(30) };
+    let answer = Message::AppendReply { term: Term(5), round: 7, is_accepted: false, upto: Index(30), last: Index(30) };
     assert_eq!(out, [Action::Send { to: OLD_LEADER, message: answer }]);
 }
 

@@ -43,6 +43,7 @@ impl Node {
             committed_membership: Some((Index(10), membership(1..=rng.between(1, 3)))),
             memberships: Vec::new(),
             commit_index: Index(10),
+            has_lost_tail: rng.percent(20),
             seed: rng.next(),
         };
         Self { raft: Raft::new(start, TIMING, 0), now_ms: 0, last }
@@ -95,8 +96,11 @@ fn any_message(rng: &mut Rng) -> Message {
     let (is_pre_vote, is_granted, is_accepted) = (rng.percent(50), rng.percent(80), rng.percent(60));
     match rng.between(0, 9) {
         0 => Message::VoteRequest { is_pre_vote, term, last: any_place(rng) },
-        1..=3 => Message::VoteReply { is_pre_vote, term, is_granted },
-        4 | 5 => Message::AppendReply { term, round: any_number(rng), is_accepted, upto: Index(any_number(rng)) },
+        1..=3 => Message::VoteReply { is_pre_vote, term, is_granted, is_recovering: rng.percent(20) },
+        4 | 5 => {
+            let (round, upto, last) = (any_number(rng), Index(any_number(rng)), Index(any_number(rng)));
+            Message::AppendReply { term, round, is_accepted, upto, last }
+        }
         6 => Message::TimeoutNow { term },
         _ => {
             let before = any_place(rng);

@@ -46,6 +46,7 @@ fn start(
         committed_membership,
         memberships: Vec::new(),
         commit_index: committed,
+        has_lost_tail: false,
         seed,
     }
 }
@@ -109,7 +110,7 @@ fn commit_index_for(votes: &Membership, durable_index: &[Option<u64>]) -> Index 
     raft.tick(10 * TIMING.election_ms, &mut out);
     for is_pre_vote in [true, false] {
         for &voter in &elected_by.voters {
-            let reply = Message::VoteReply { is_pre_vote, term: Term(3), is_granted: true };
+            let reply = Message::VoteReply { is_pre_vote, term: Term(3), is_granted: true, is_recovering: false };
             raft.receive(10 * TIMING.election_ms, voter, reply, &mut out);
         }
     }
@@ -120,7 +121,7 @@ fn commit_index_for(votes: &Membership, durable_index: &[Option<u64>]) -> Index 
     for node in 2..=5 {
         raft.add_learner(NodeId(node as u64), &mut out);
         if let Some(upto) = upto(node) {
-            let reply = Message::AppendReply { term: Term(3), round: 1, is_accepted: true, upto: Index(upto) };
+            let reply = Message::AppendReply { term: Term(3), round: 1, is_accepted: true, upto: Index(upto), last: Index(upto) };
             raft.receive(10 * TIMING.election_ms, NodeId(node as u64), reply, &mut out);
         }
     }

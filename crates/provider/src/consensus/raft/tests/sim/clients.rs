@@ -54,6 +54,7 @@ impl World {
             (raft.leader() == Some(*id)).then_some((raft.term(), *id))
         };
         let Some((_, id)) = self.nodes.iter().filter_map(leads).min() else { return };
+        self.leave_single_node(id);
         let highest = self.invariants.highest();
         let mut actions = Vec::new();
         let Some(instance) = self.instance(id) else { return };

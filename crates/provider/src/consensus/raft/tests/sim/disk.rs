@@ -17,6 +17,8 @@ pub struct Disk {
     pub committed_membership: Option<(Index, Membership)>,
     /// The position of the tables.
     pub applied: Index,
+    /// Durable entries are gone, and the node knows it.
+    pub has_lost_tail: bool,
 }
 
 impl Disk {
@@ -31,6 +33,7 @@ impl Disk {
             durable_index: index,
             committed_membership,
             applied: index,
+            has_lost_tail: false,
         }
     }
 
@@ -95,6 +98,14 @@ impl Disk {
         self.applied = Index(rng.between(self.last_purged.index.0, self.applied.0));
     }
 
+    /// Durable entries at the end are lost, too. Tables may be ahead of the log then.
+    pub fn lose_tail(&mut self, rng: &mut Rng) {
+        let last = rng.between(self.last_purged.index.0, self.last().0);
+        self.entries.truncate((last - self.last_purged.index.0) as usize);
+        (self.durable_index, self.has_lost_tail) = (self.last(), true);
+        self.applied = self.applied.min(self.last());
+    }
+
     pub fn start(&self, id: NodeId, seed: u64) -> InitialState {
         let mut runs: Vec<(Index, Term)> = Vec::new();
         let mut memberships = Vec::new();
@@ -117,6 +128,7 @@ impl Disk {
             committed_membership: self.committed_membership.clone(),
             memberships,
             commit_index: self.applied,
+            has_lost_tail: self.has_lost_tail,
             seed,
         }
     }

@@ -6,6 +6,8 @@ use crate::consensus::NodeId;
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
     Crash,
+    /// A crash, and the disk loses durable entries; on one node at a time.
+    LoseTail,
     CrashAll,
     Restart,
     /// The next write fails, and ends the instance.
@@ -29,6 +31,9 @@ impl World {
     pub fn next_fault(&mut self) {
         if self.is_calm {
             return;
+        }
+        if self.rng.percent(70) {
+            self.leave_single_nodes();
         }
         let every_ms = self.settings.fault_every_ms;
         let again_ms = self.rng.between(1, 2 * every_ms);
@@ -55,6 +60,7 @@ impl World {
                 let in_ms = self.rng.between(1, longest_ms);
                 self.at(in_ms, Event::Restart { node: one });
             }
+            Fault::LoseTail => self.lose_tail(one),
             Fault::CrashAll => {
                 for node in up {
                     self.crash(node);
@@ -81,11 +87,19 @@ impl World {
                 let for_ms = self.rng.between(20, 400);
                 self.nodes.get_mut(&one).expect("nodes stay").stopped_until_ms = self.now_ms + for_ms;
             }
-            Fault::TransferLeadership => self.transfer_leadership(other),
+            Fault::TransferLeadership | Fault::Join | Fault::Promote | Fault::Leave => self.change(fault, other),
             Fault::Purge => self.purge(one),
+        }
+    }
+
+    /// Faults that make calls to a leader.
+    fn change(&mut self, fault: Fault, other: NodeId) {
+        self.leave_single_nodes();
+        match fault {
+            Fault::TransferLeadership => self.transfer_leadership(other),
             Fault::Join => self.join(),
             Fault::Promote => self.promote(),
-            Fault::Leave => {
+            _ => {
                 self.leave();
                 // The second change is refused until the first is committed.
                 if self.rng.percent(40) {
@@ -119,10 +133,30 @@ impl World {
         self.act(leader, actions, &[]);
     }
 
+    /// The entries are on other disks, or not confirmed.
+    fn lose_tail(&mut self, id: NodeId) {
+        let is_other_lost = self.nodes.iter().any(|(other, node)| *other != id && node.disk.has_lost_tail);
+        let Some(instance) = self.instance(id) else { return };
+        let committed = instance.raft.committed_membership().map_or(0, |(_, membership)| membership.voters.len());
+        if is_other_lost || committed.min(instance.raft.membership().voters.len()) < 2 {
+            return;
+        }
+        self.crash(id);
+        let node = self.nodes.get_mut(&id).expect("nodes stay");
+        node.disk.lose_tail(&mut self.rng);
+        let last = node.disk.last();
+        self.trace(|| format!("{id} loses its tail after {}", last.0));
+        let in_ms = self.rng.between(1, 100);
+        self.at(in_ms, Event::Restart { node: id });
+    }
+
     /// Purges the front of a log, up to somewhere within the applied entries.
     fn purge(&mut self, id: NodeId) {
         let Some(node) = self.nodes.get_mut(&id) else { return };
         let Some(instance) = node.instance.as_mut() else { return };
+        if instance.is_single_node {
+            instance.raft.on_single_node_append(node.disk.last());
+        }
         let upto = self.rng.between(node.disk.last_purged().index.0, instance.applied.0);
         let log_id = node.disk.log_id(crate::log::Index(upto));
         node.disk.purge(log_id);

@@ -21,6 +21,8 @@ pub struct Instance {
     pub applied: Index,
     /// Rounds of pending reads, and what was committed anywhere when they started.
     pub reads: Vec<(u64, Index)>,
+    /// Entries are appended without Raft, which learns of them when the mode ends.
+    pub is_single_node: bool,
     is_syncing: bool,
     wake_at_ms: u64,
     /// Follow-ups of actions, run after the last of them.
@@ -51,11 +53,13 @@ impl World {
             waiting: BTreeSet::new(),
             applied,
             reads: Vec::new(),
+            is_single_node: false,
             is_syncing: false,
             wake_at_ms: u64::MAX,
             steps: Vec::new(),
         });
-        if self.is_calm || !self.settings.is_unordered {
+        // A link belongs to one instance of each node: `recovering` needs that.
+        if self.is_calm || !self.settings.is_unordered || self.nodes[&id].disk.has_lost_tail {
             for other in self.up().into_iter().filter(|other| *other != id) {
                 self.break_link(id, other);
             }
@@ -84,6 +88,7 @@ impl World {
     }
 
     pub fn link_is_new(&mut self, id: NodeId, other: NodeId) {
+        self.leave_single_node(id);
         let mut actions = Vec::new();
         let Some(instance) = self.instance(id) else { return };
         instance.raft.on_reconnected(other, &mut actions);
@@ -95,6 +100,7 @@ impl World {
 
     pub fn deliver(&mut self, from: NodeId, id: NodeId, packet: Packet) {
         self.trace(|| format!("{id} receives from {from}: {packet:?}"));
+        self.leave_single_node(id);
         let clock_ms = self.clock_ms(id);
         let mut actions = Vec::new();
         let mut entries = Vec::new();
@@ -146,14 +152,17 @@ impl World {
             return false;
         }
         if goes_alone && membership.is_none() && instance.raft.is_single_node() {
+            instance.is_single_node = true;
             node.disk.push(disk::entry(instance.raft.term(), None, payload));
             let upto = node.disk.last();
             node.disk.durable_index = upto;
-            instance.raft.on_single_node_append(upto);
             self.apply(id, upto);
             self.act(id, actions, &[]);
             return true;
         }
+        self.leave_single_node(id);
+        let Some(node) = self.nodes.get_mut(&id) else { return false };
+        let Some(instance) = node.instance.as_mut() else { return false };
         let Ok(first) = instance.raft.append(std::slice::from_ref(&membership)) else { return false };
         node.disk.push(disk::entry(instance.raft.term(), membership, payload));
         if is_sent {
@@ -163,6 +172,19 @@ impl World {
         self.sync(id);
         self.act(id, actions, &[]);
         true
+    }
+
+    /// Another node is there: Raft learns what was appended without it.
+    pub fn leave_single_node(&mut self, id: NodeId) {
+        let Some(node) = self.nodes.get_mut(&id) else { return };
+        let Some(instance) = node.instance.as_mut() else { return };
+        if std::mem::take(&mut instance.is_single_node) {
+            instance.raft.on_single_node_append(node.disk.last());
+        }
+    }
+
+    pub fn leave_single_nodes(&mut self) {
+        self.up().into_iter().for_each(|id| self.leave_single_node(id));
     }
 
     /// Runs actions in order, then their follow-ups.
@@ -230,13 +252,18 @@ impl World {
             }
             Action::BecameLeader { term } => self.invariants.leads(id, term, &node.disk),
             Action::SnapshotRequired { node: other, .. } => {
-                let log_id = node.disk.log_id(instance.applied);
+                // Anywhere in the log: a log that begins earlier gets more entries.
+                let at = self.rng.between(node.disk.last_purged().index.0, instance.applied.0);
+                let log_id = node.disk.log_id(Index(at));
                 let term = instance.raft.term();
                 let membership = instance.raft.committed_membership().cloned();
-                if let Some(membership) = membership {
+                if let Some((_, membership)) = membership {
+                    let membership = (log_id.index, membership);
                     self.send(id, other, Packet::InstallSnapshot { term, log_id, membership });
                 }
             }
+            Action::Recovered => node.disk.has_lost_tail = false,
+            Action::HistoryMismatch { here, leader } => panic!("{id} has {here:?}, its leader {leader:?}"),
             Action::ReadIndexReady { round, upto } => {
                 for (_, floor) in instance.reads.extract_if(.., |(asked, _)| *asked <= round) {
                     self.invariants.read(id, floor, upto, highest);

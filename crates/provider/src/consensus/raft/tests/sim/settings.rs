@@ -54,6 +54,7 @@ impl Settings {
             seed,
             &[
                 (6, Fault::Crash),
+                (2, Fault::LoseTail),
                 (1, Fault::CrashAll),
                 (4, Fault::Restart),
                 (2, Fault::FillDisk),
@@ -79,6 +80,7 @@ impl Settings {
                 (8, Fault::Promote),
                 (4, Fault::Leave),
                 (2, Fault::Crash),
+                (1, Fault::LoseTail),
                 (3, Fault::Restart),
                 (3, Fault::Partition),
                 (1, Fault::PartitionOneWay),

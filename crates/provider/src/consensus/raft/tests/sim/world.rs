@@ -212,6 +212,7 @@ impl World {
 
     /// Whether all voters have everything, and no client waits.
     fn is_settled(&mut self) -> bool {
+        self.leave_single_nodes();
         let Some(leader) = self.leader() else { return false };
         let raft = &self.nodes[&leader].instance.as_ref().expect("it leads").raft;
         let (last, voters) = (raft.last(), raft.membership().voters.clone());
