@@ -173,6 +173,11 @@ impl DiskLog {
         Ok(Index(index))
     }
 
+    /// Whether half of the memory for unwritten entries is taken: the disk is slower than the appends.
+    pub fn is_backed_up(&self) -> bool {
+        self.pending().bytes > UNWRITTEN_LIMIT_BYTES / 2
+    }
+
     /// Waits while more than 64 MiB are appended and not written. Call it before each append, without locks.
     ///
     /// # Errors

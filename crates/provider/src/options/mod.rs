@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::consensus::raft::Timing;
+
 #[cfg(test)]
 mod tests;
 
@@ -86,8 +88,29 @@ impl Options {
             }
             values.insert(option.name, value.to_owned());
         }
-        self.values = values;
+        let next = Self { values };
+        next.check_timing()?;
+        *self = next;
         Ok(())
+    }
+
+    /// A lost heartbeat must not start an election.
+    fn check_timing(&self) -> Result<(), Error> {
+        let seconds = |name| names::duration(self.value(name)).expect(CHECKED).as_secs_f64();
+        let heartbeats = seconds("raft.election_timeout") / seconds("raft.heartbeat_interval");
+        if heartbeats >= names::HEARTBEATS_PER_ELECTION {
+            return Ok(());
+        }
+        let value = self.value("raft.heartbeat_interval").to_owned();
+        let why = "but it must be at most a third of raft.election_timeout";
+        Err(Error::Range { name: "raft.heartbeat_interval", value, why })
+    }
+
+    /// A leader's heartbeat interval; without one for one to two times the election timeout, other nodes start an
+    /// election.
+    pub fn timing(&self) -> Timing {
+        let ms = |name| names::duration(self.value(name)).expect(CHECKED).as_millis() as u64;
+        Timing { heartbeat_ms: ms("raft.heartbeat_interval"), election_ms: ms("raft.election_timeout") }
     }
 
     /// All options as one text.

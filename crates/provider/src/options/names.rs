@@ -1,4 +1,4 @@
-//! The table of options: names, defaults, kinds. The `log.*` options are ours; all other names and defaults are
+//! The table of options: names, defaults, kinds. The `log.*` and `raft.*` options are ours; all other names and defaults are
 //! Galera's (Galera documentation, "Galera Parameters").
 
 use std::time::Duration;
@@ -143,6 +143,8 @@ pub const OPTIONS: &[Named] = &[
     may("pc.weight", "1", Number),
     once("protonet.backend", "asio", Text),
     once("protonet.version", "0", Number),
+    once("raft.election_timeout", "PT1S", Time),
+    once("raft.heartbeat_interval", "PT0.15S", Time),
     may("repl.causal_read_timeout", "PT30S", Time),
     may("repl.commit_order", "3", Number),
     may("repl.key_format", "FLAT8", Text),
@@ -164,13 +166,20 @@ pub const OPTIONS: &[Named] = &[
 ];
 
 /// Options with a smallest and a largest time, in seconds, and the reason.
-const TIME_RANGES: &[(&str, f64, f64, &str)] = &[(
-    "log.retain_time",
-    5.0,
-    86_400.0,
-    "but it must be PT5S to P1D, and more than twice innodb_flush_log_at_timeout: InnoDB flushes its own log that rarely, \
-     and after a power failure the provider's log must hold what InnoDB has lost",
-)];
+const TIME_RANGES: &[(&str, f64, f64, &str)] = &[
+    (
+        "log.retain_time",
+        5.0,
+        86_400.0,
+        "but it must be PT5S to P1D, and more than twice innodb_flush_log_at_timeout: InnoDB flushes its own log that \
+         rarely, and after a power failure the provider's log must hold what InnoDB has lost",
+    ),
+    ("raft.election_timeout", 0.3, 60.0, "but it must be PT0.3S to PT1M"),
+    ("raft.heartbeat_interval", 0.05, 10.0, "but it must be PT0.05S to PT10S"),
+];
+
+/// A leader sends at least this many heartbeats in an election timeout.
+pub const HEARTBEATS_PER_ELECTION: f64 = 3.0;
 
 /// Why a valid value is out of the range of its option.
 pub fn out_of_range(name: &str, value: &str) -> Option<&'static str> {

@@ -6,6 +6,7 @@ mod bad_input;
 mod behind;
 mod cluster;
 mod cluster_fixture;
+mod disk_stalls;
 mod donors;
 mod fire;
 mod forced_bootstrap;

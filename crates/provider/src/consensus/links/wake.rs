@@ -59,6 +59,14 @@ impl Wake {
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<Wake>);
 
+#[cfg(test)]
+impl Waker {
+    /// A waker that wakes nobody.
+    pub fn for_test() -> Self {
+        Self(Arc::new(Wake::new().unwrap()))
+    }
+}
+
 impl Waker {
     pub(super) fn new(wake: &Arc<Wake>) -> Self {
         Self(Arc::clone(wake))

@@ -12,7 +12,6 @@
 //! node that starts and finds a leader with clients follows it.
 
 use super::driver::RaftDriver;
-use super::status_report::QUORUM_LOSS_TIMEOUT_MS;
 use crate::consensus::lineage::{Lineage, LineageRelation};
 use crate::consensus::proposals::Proposals;
 use crate::consensus::raft::Action;
@@ -163,7 +162,7 @@ impl RaftDriver {
             return;
         }
         let has_live_majority = match self.raft.leader() {
-            None => now - self.leader_seen_ms <= QUORUM_LOSS_TIMEOUT_MS,
+            None => now - self.leader_seen_ms <= self.quorum_loss_timeout_ms(),
             Some(leader) if leader == self.own_node() => self.had_clients,
             Some(_) => true,
         };

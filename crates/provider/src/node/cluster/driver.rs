@@ -1,8 +1,9 @@
-//! The Raft driver: a thread that owns the links, the Raft state machine and the end of the log.
+//! The Raft driver: owns the links, the Raft state machine and the end of the log.
 //!
 //! One round: commands of the server's threads; the actions of Raft until there are none, with one message to each node
 //! and one sync of the log; ordering of committed entries; the leader's duties; then a poll of the links, and the
-//! events from it.
+//! events from it. A sync that stalls does not stop the rounds (`relay`): the node answers and sends heartbeats, and
+//! what it appends meanwhile is durable with the next sync.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,17 +14,19 @@ use super::flow_control::{FlowControl, HeldProposal};
 use super::joiner::JoinRequest;
 use super::joiner_sst::Donor;
 use super::leader::LeaderDuties;
+use super::relay::{Relay, Synced};
 use super::retention::Retention;
 use super::{ClusterHandle, ClusterStatus, Command};
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::HardState;
 use crate::consensus::links::Links;
 use crate::consensus::proposals::{Proposals, SessionId};
-use crate::consensus::raft::{Action, Append, Raft};
+use crate::consensus::raft::{Action, Append, LogId, Raft, Timing};
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, Frame, Hello, MemberStatus};
 use crate::entry;
 use crate::identity::Uuid;
-use crate::log::Index;
+use crate::log;
+use crate::log::{DiskLog, Index};
 use crate::node::Node;
 
 /// Interval of status reports to the leader.
@@ -49,6 +52,22 @@ pub(super) struct Peer {
     pub assigned_donor: Option<(Vec<u8>, NodeId)>,
     /// Its log begins after this entry: the last snapshot that it got from this leader.
     pub snapshot: Option<Index>,
+}
+
+/// The next step of a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Commands,
+    Duties,
+    Poll,
+}
+
+/// Why [`RaftDriver::run_until_sync`] returns.
+pub(super) enum Pause {
+    /// The log must be synced up to there.
+    Sync(Arc<DiskLog>, LogId),
+    /// The driver has ended.
+    Stopped,
 }
 
 /// The Raft driver.
@@ -84,6 +103,10 @@ pub(super) struct RaftDriver {
     pub(super) donors: BTreeMap<NodeId, (u64, String)>,
     /// The end of the log needs a sync.
     pub(super) has_unsynced: bool,
+    /// The other thread syncs the log.
+    pub(super) is_syncing: bool,
+    pub(super) relay: Arc<Relay<Self>>,
+    pub(super) phase: Phase,
     /// Reads that wait for a round of heartbeats: round, request id, and the asking node.
     pub(super) pending_reads: Vec<(u64, u64, Option<NodeId>)>,
     /// Own reads that wait until entries up to the index are ordered.
@@ -99,8 +122,10 @@ pub(super) struct RaftDriver {
     pub(super) stuck_since_ms: Option<u64>,
     pub(super) is_leaving: bool,
     pub(super) reported: Option<(MemberStatus, u64)>,
-    /// Actions from before the thread started.
-    pub(super) initial_actions: Vec<Action>,
+    /// Actions to run: those from before the thread started, and those of the last step.
+    pub(super) pending_actions: Vec<Action>,
+    /// Election and heartbeat intervals.
+    pub(super) timing: Timing,
     pub(super) leader_seen_ms: u64,
     /// The leader's commit index in its first message.
     pub(super) first_leader_commit: Option<Index>,
@@ -121,34 +146,91 @@ impl RaftDriver {
         self.hard_state.node
     }
 
-    pub(super) fn run(&mut self) {
-        let mut events = Vec::new();
-        let mut actions = std::mem::take(&mut self.initial_actions);
-        self.run_actions_and_sync(&mut actions);
+    /// Drives until the driver ends (true), or the other thread has taken it (false).
+    pub(super) fn drive(mut self: Box<Self>) -> bool {
+        loop {
+            let (log, upto) = match self.run_until_sync() {
+                Pause::Sync(log, upto) => (log, upto),
+                Pause::Stopped => return true,
+            };
+            let (relay, cluster) = (Arc::clone(&self.relay), Arc::clone(&self.cluster));
+            let Some((driver, synced)) = relay.sync(self, upto, cluster.waker(), || log.flush(upto.index)) else {
+                return false;
+            };
+            self = driver;
+            self.on_synced(synced);
+        }
+    }
+
+    /// Runs the steps of rounds until the log must be synced. One sync for everything appended in a step.
+    fn run_until_sync(&mut self) -> Pause {
         while !self.is_stopped {
-            self.handle_commands(&mut actions);
-            self.raft.tick(self.now_ms(), &mut actions);
-            self.tick_proposals(&mut actions);
-            self.run_actions_and_sync(&mut actions);
-            self.order_committed(&mut actions);
-            self.run_leader_duties(&mut actions);
-            self.run_actions_and_sync(&mut actions);
-            self.report_status();
-            self.purge_log();
-            if self.is_stopped {
-                break;
+            if let Some(synced) = self.relay.take_synced() {
+                self.on_synced(synced);
             }
-            self.links.poll(self.poll_timeout(), &mut events);
-            for event in events.drain(..) {
-                if self.is_stopped {
-                    break;
+            let mut actions = std::mem::take(&mut self.pending_actions);
+            self.run_actions(&mut actions, None);
+            // What the links bring, and clients' commands, share one sync.
+            if self.has_unsynced && self.phase != Phase::Commands {
+                self.raft.broadcast_append(&mut actions);
+                self.run_actions(&mut actions, None);
+                if let Some(log) = self.node.log().filter(|_| !self.is_syncing && !self.is_stopped) {
+                    (self.has_unsynced, self.is_syncing) = (false, true);
+                    // The other nodes write at the same time.
+                    self.links.flush();
+                    return Pause::Sync(log, self.raft.last());
                 }
-                self.on_event(event, &mut actions);
             }
+            match self.phase {
+                Phase::Commands => {
+                    self.handle_commands(&mut actions);
+                    self.raft.tick(self.now_ms(), &mut actions);
+                    self.tick_proposals(&mut actions);
+                    self.phase = Phase::Duties;
+                }
+                Phase::Duties => {
+                    self.order_committed(&mut actions);
+                    self.run_leader_duties(&mut actions);
+                    self.phase = Phase::Poll;
+                }
+                Phase::Poll => {
+                    self.report_status();
+                    self.purge_log();
+                    self.poll_links(&mut actions);
+                    self.phase = Phase::Commands;
+                }
+            }
+            self.pending_actions = actions;
         }
         self.links.flush();
         // The next connect assumes that the whole log is durable.
         self.sync_log();
+        Pause::Stopped
+    }
+
+    fn poll_links(&mut self, actions: &mut Vec<Action>) {
+        if self.is_stopped {
+            return;
+        }
+        let mut events = Vec::new();
+        self.links.poll(self.poll_timeout(), &mut events);
+        for event in events {
+            if self.is_stopped {
+                break;
+            }
+            self.on_event(event, actions);
+        }
+    }
+
+    /// A sync has ended.
+    fn on_synced(&mut self, (upto, result): Synced) {
+        self.is_syncing = false;
+        match result {
+            Ok(()) => self.raft.on_durable(upto, &mut self.pending_actions),
+            // A leader's log has other entries there: they were truncated.
+            Err(log::Error::Dropped { .. }) => {}
+            Err(error) => self.fail(&format!("the log cannot be written: {error}")),
+        }
     }
 
     /// Syncs the whole log without a report to Raft, which ends here or restarts. False: it failed.
@@ -207,7 +289,7 @@ impl RaftDriver {
         self.run_steps(steps, actions);
     }
 
-    /// Runs actions until there are none and everything appended is durable: one message to each node, and one sync.
+    /// Runs actions until there are none and everything appended is durable, for rare changes that need that at once.
     pub(super) fn run_actions_and_sync(&mut self, actions: &mut Vec<Action>) {
         loop {
             self.run_actions(actions, None);

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::driver::RaftDriver;
+use super::driver::{Phase, RaftDriver};
 use super::flow_control::FlowControl;
+use super::relay::Relay;
 use super::retention::Retention;
 use super::{ClusterHandle, ClusterStatus};
 use crate::consensus::NodeId;
@@ -13,15 +14,12 @@ use crate::consensus::hard_state::HardState;
 use crate::consensus::lineage::Lineage;
 use crate::consensus::links::Links;
 use crate::consensus::proposals::{Proposals, SessionId};
-use crate::consensus::raft::{InitialState, LogId, Membership, Raft, Term, Timing};
+use crate::consensus::raft::{InitialState, LogId, Membership, Raft, Term};
 use crate::consensus::wire::Hello;
 use crate::entry;
 use crate::identity::Uuid;
 use crate::log::{DiskLog, Index};
 use crate::node::{Error, Node, lock};
-
-/// A leader's heartbeat interval; without one for one to two times the election timeout, other nodes start an election.
-const TIMING: Timing = Timing { heartbeat_ms: 150, election_ms: 1_000 };
 
 /// How a node starts.
 #[derive(Debug)]
@@ -75,7 +73,8 @@ pub(in crate::node) fn start(
     if let Some(address) = hard_state.voters.get_mut(&hard_state.node) {
         *address = own_address;
     }
-    let mut raft = Raft::new(initial_state(&hard_state, log.as_deref(), instance_id)?, TIMING, 0);
+    let timing = lock(&node.options).timing();
+    let mut raft = Raft::new(initial_state(&hard_state, log.as_deref(), instance_id)?, timing, 0);
     let mut first = Vec::new();
     if hard_state.voters.len() == 1 && hard_state.voters.contains_key(&hard_state.node) {
         // No other node can be elected: no reason to wait.
@@ -105,7 +104,8 @@ pub(in crate::node) fn start(
         history_uuid: node.history_uuid(),
         ..ClusterStatus::default()
     };
-    let mut driver = RaftDriver {
+    let relay = Relay::new();
+    let driver = RaftDriver {
         node: Arc::clone(node),
         cluster: Arc::clone(&cluster),
         links,
@@ -128,6 +128,9 @@ pub(in crate::node) fn start(
         purge_at_ms: 0,
         donors: BTreeMap::new(),
         has_unsynced: false,
+        is_syncing: false,
+        relay: Arc::clone(&relay),
+        phase: Phase::Commands,
         pending_reads: Vec::new(),
         ready_reads: Vec::new(),
         join_request: None,
@@ -137,7 +140,8 @@ pub(in crate::node) fn start(
         stuck_since_ms: None,
         is_leaving: false,
         reported: None,
-        initial_actions: first,
+        pending_actions: first,
+        timing,
         leader_seen_ms: 0,
         excluded: None,
         had_clients: false,
@@ -145,23 +149,36 @@ pub(in crate::node) fn start(
         started: Instant::now(),
         is_stopped: false,
     };
-    // Signals are for the server's threads.
-    crate::log::spawn_without_signals("hortator-raft", move || {
-        let guarded = std::panic::AssertUnwindSafe(&mut driver);
-        let run = std::panic::catch_unwind(|| {
-            let driver = guarded;
-            driver.0.run();
-        });
-        if run.is_err() {
-            driver.node.fail("a bug in the provider's Raft thread");
-        }
-        let cluster = Arc::clone(&driver.cluster);
-        // A thread that waits for the end may want to listen on the port again.
-        drop(driver);
-        cluster.close();
-    })
-    .map_err(Error::Thread)?;
+    let (own_relay, other_relay) = (Arc::clone(&relay), relay);
+    let threads = [own_relay, other_relay].into_iter().zip([Some(Box::new(driver)), None]);
+    for (relay, first) in threads {
+        let (node, cluster) = (Arc::clone(node), Arc::clone(&cluster));
+        // Signals are for the server's threads.
+        crate::log::spawn_without_signals("hortator-raft", move || drive_in_turn(&relay, first, &node, &cluster))
+            .map_err(Error::Thread)?;
+    }
     Ok(cluster)
+}
+
+/// One of the driver's two threads.
+fn drive_in_turn(
+    relay: &Relay<RaftDriver>,
+    mut driver: Option<Box<RaftDriver>>,
+    node: &Node,
+    cluster: &ClusterHandle,
+) {
+    while let Some(drives) = driver.take().or_else(|| relay.stand_by()) {
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drives.drive()));
+        if run.is_err() {
+            node.fail("a bug in the provider's Raft thread");
+        }
+        if run.unwrap_or(true) {
+            // The driver is dropped: a thread that waits for the end may want to listen on the port again.
+            relay.end();
+            cluster.close();
+            return;
+        }
+    }
 }
 
 fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
@@ -255,7 +272,7 @@ impl RaftDriver {
     pub(super) fn restart_raft(&mut self) -> Result<(), Error> {
         let log = self.node.log();
         let start = initial_state(&self.hard_state, log.as_deref(), Uuid(self.session.0))?;
-        self.raft = Raft::new(start, TIMING, self.now_ms());
+        self.raft = Raft::new(start, self.timing, self.now_ms());
         self.status.apply_bound = self.raft.apply_bound();
         Ok(())
     }

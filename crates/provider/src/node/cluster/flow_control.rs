@@ -1,4 +1,5 @@
-//! Flow control: while the receive queue of a member is over `gcs.fc_limit`, the leader appends nothing more.
+//! Flow control: while the receive queue of a member is over `gcs.fc_limit`, the leader appends nothing more; nor while
+//! its disk stalls and its log fills the memory.
 //!
 //! Each node reports to the leader whether it is behind. The leader holds proposals back, and their clients wait.
 //! Beyond a limit it drops forwards; their nodes send them again.
@@ -78,7 +79,9 @@ impl RaftDriver {
 
     /// Starts or ends a flow control pause.
     pub(super) fn update_flow_control(&mut self, actions: &mut Vec<Action>) {
-        let is_paused = self.leader_duties.is_some() && !self.status.is_single_node && self.is_member_behind();
+        let is_log_slow = self.is_syncing && self.node.log().is_some_and(|log| log.is_backed_up());
+        let is_leader = self.leader_duties.is_some() && !self.status.is_single_node;
+        let is_paused = is_leader && (is_log_slow || self.is_member_behind());
         match (self.flow_control.paused_since, is_paused) {
             (None, true) => {
                 self.flow_control.paused_since = Some(Instant::now());

@@ -2,7 +2,6 @@
 
 use super::driver::{Peer, RaftDriver};
 use super::next_view::next_view;
-use super::status_report::QUORUM_LOSS_TIMEOUT_MS;
 use crate::consensus::NodeId;
 use crate::consensus::raft::Action;
 use crate::consensus::wire::{Frame, MemberStatus};
@@ -277,7 +276,7 @@ impl RaftDriver {
         let is_last = self.hard_state.voters.len() <= 1;
         // A new leader may be elected in a moment, if the old one has just crashed.
         let has_no_leader =
-            self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS;
+            self.raft.leader().is_none() && self.now_ms() - self.leader_seen_ms > self.quorum_loss_timeout_ms();
         if self.status.is_single_node || !has_vote || is_last || has_no_leader {
             self.status.has_left = true;
         } else if self.leader_duties.is_none()

@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `mod` | shared by the server's threads and the Raft driver |
 //! | `driver_start`, `driver` | the Raft driver: start and main loop |
+//! | `relay` | the two threads of the driver |
 //! | `dispatch`, `status_report` | events of the links; the node's status |
 //! | `pending_proposals` | proposals, and the threads that wait for them |
 //! | `committed_entries` | orders committed entries |
@@ -53,6 +54,7 @@ mod membership;
 mod next_view;
 mod pending_proposals;
 mod purge;
+mod relay;
 mod retention;
 mod status_report;
 
@@ -262,6 +264,11 @@ impl ClusterHandle {
             let rest = limit.saturating_duration_since(Instant::now());
             mailbox = self.changed.wait_timeout(mailbox, rest).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// Wakes the Raft driver's poll.
+    pub fn waker(&self) -> &Waker {
+        &self.waker
     }
 
     fn wait<'a>(&self, mailbox: MutexGuard<'a, Mailbox>, until: Option<Instant>) -> Option<MutexGuard<'a, Mailbox>> {

@@ -12,9 +12,16 @@ use crate::node::{OrderState, lock};
 /// Minimum interval, if something has changed.
 const MIN_STATUS_INTERVAL_MS: u64 = 20;
 /// Without a leader for this long, the node has lost the quorum. Longer than an election.
-pub(super) const QUORUM_LOSS_TIMEOUT_MS: u64 = 4_000;
+const QUORUM_LOSS_TIMEOUT_MS: u64 = 4_000;
+/// The same, in election timeouts.
+const QUORUM_LOSS_ELECTIONS: u64 = 4;
 
 impl RaftDriver {
+    /// Without a leader for this long, the node has lost the quorum.
+    pub(super) fn quorum_loss_timeout_ms(&self) -> u64 {
+        QUORUM_LOSS_TIMEOUT_MS.max(QUORUM_LOSS_ELECTIONS * self.timing.election_ms)
+    }
+
     /// Reports the status to the server's threads and the leader.
     pub(super) fn report_status(&mut self) {
         let now = self.now_ms();
@@ -39,7 +46,7 @@ impl RaftDriver {
         if self.is_stopped {
             return;
         }
-        if leader.is_none() && now - self.leader_seen_ms > QUORUM_LOSS_TIMEOUT_MS {
+        if leader.is_none() && now - self.leader_seen_ms > self.quorum_loss_timeout_ms() {
             // A leaving node does not bootstrap a cluster.
             if self.node.ignores_quorum() && !self.is_leaving {
                 let mut actions = Vec::new();
