@@ -23,6 +23,7 @@ pub mod log;
 mod node;
 mod options;
 mod recovery;
+mod resource_errors;
 mod saved_state;
 mod server;
 mod status;

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use hortator_core::{Key, Mode};
 
 use super::cluster::Command;
+use super::inconsistency::FailedWork;
+use super::recv_queue::Applying;
 use super::{Node, OrderState, lock};
 use crate::commit_monitor::EnterError;
 use crate::entry::{self, Stamp, WriteSetHead};
@@ -278,8 +280,13 @@ impl Node {
     /// is consistent: also if most nodes could not apply it.
     pub fn leave_commit_order(&self, meta: &Meta, error: &[u8]) -> bool {
         let seqno = meta.gtid.seqno;
-        let is_applied = self.recv_queue.is_applying(seqno);
-        let is_consistent = error.is_empty() || is_applied && self.resolve_apply_error(seqno, error, false);
+        let applying = self.recv_queue.applying(seqno);
+        let is_applied = applying.is_some();
+        let resolve = |what| match what {
+            Applying::WriteSet => self.resolve_apply_error(seqno, error, FailedWork::WriteSet),
+            Applying::Statement => self.resolve_apply_error(seqno, error, FailedWork::Statement),
+        };
+        let is_consistent = error.is_empty() || applying.is_some_and(resolve);
         if !self.commit_monitor.leave(seqno) {
             self.log_not_allowed("leaves", seqno);
             return false;

@@ -1,6 +1,7 @@
 //! Delivers ordered entries to the server: write sets of other nodes, own ones after a crash, and views.
 
 use super::cluster::Command;
+use super::recv_queue::Applying;
 use super::{Node, OrderState, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
@@ -215,7 +216,8 @@ impl Node {
         if !self.commit_monitor.wait_released(after, None) {
             return Err(CallbackError);
         }
-        self.recv_queue.begin_applying(seqno);
+        let what = if flags.has(Flags::ISOLATION) { Applying::Statement } else { Applying::WriteSet };
+        self.recv_queue.begin_applying(seqno, what);
         let result = self.server.apply(receiver, handle, flags, data, meta);
         self.recv_queue.end_applying(seqno);
         // The server does not enter the commit order for every write set.

@@ -11,12 +11,24 @@ use super::{Node, OrderState, lock};
 use crate::entry::{self, Stamp};
 use crate::gate::GateState;
 use crate::identity::Uuid;
+use crate::resource_errors::resource_error;
 use crate::saved_state::SavedState;
-use crate::server::CallbackError;
+use crate::server::{CallbackError, Level};
 use crate::vote_result::{ApplyError, VoteResult};
 
 #[cfg(test)]
 mod tests;
+
+/// What could not be applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FailedWork {
+    /// Rows of another node, or of this one before a crash.
+    WriteSet,
+    /// A statement of another node in total order isolation.
+    Statement,
+    /// A statement of this node: its client knows that it failed.
+    OwnStatement,
+}
 
 /// Vote results, and the apply error that waits for one.
 #[derive(Debug)]
@@ -161,12 +173,21 @@ impl Inconsistency {
 
 impl Node {
     /// The server could not apply `seqno`, for the given reason: waits for the vote. True: the nodes skip it. False:
-    /// others have applied it, or there is no vote, and this node cannot continue. `is_own`: a statement of this node,
-    /// whose client knows.
-    pub(super) fn resolve_apply_error(&self, seqno: i64, message: &[u8], is_own: bool) -> bool {
+    /// others have applied it, or there is no vote, and this node cannot continue.
+    pub(super) fn resolve_apply_error(&self, seqno: i64, message: &[u8], work: FailedWork) -> bool {
+        let is_own = work == FailedWork::OwnStatement;
         let apply_error = ApplyError::new(seqno, message);
+        let apply_error = if is_own { apply_error.of_own_statement() } else { apply_error };
         // The server counts the seqno as applied: a crash during the wait must not make it so.
         self.record_failed_seqno(seqno);
+        if work == FailedWork::WriteSet && let Some(reason) = resource_error(message) {
+            let text = format!(
+                "seqno {seqno} could not be applied here: {reason}. That says nothing of the other nodes, so there is \
+                 no vote. Remove the cause, then restart the server: it applies seqno {seqno} from its own log"
+            );
+            self.server.log(Level::Error, &text);
+            return false;
+        }
         let is_single_node = lock(&self.order).as_ref().is_none_or(|OrderState { is_single_node, .. }| *is_single_node);
         let result = match (self.inconsistency.result(seqno), self.cluster()) {
             (Some(result), _) => Some(result),
@@ -218,7 +239,7 @@ impl Node {
         let (Some(OrderState { order, is_single_node: true }), Some(log)) = (order_state.as_ref(), self.log()) else {
             return false;
         };
-        let result = VoteResult { error: ApplyError::new(seqno, message).error, agreeing: 1 };
+        let result = VoteResult { error: ApplyError::new(seqno, message).cause(), agreeing: 1 };
         let mut bytes = entry::encode_vote_result(seqno, result);
         entry::set_stamp(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
         // Without room for it, nodes that need this result receive an SST from this node.

@@ -52,7 +52,7 @@ pub(super) struct RecvQueue {
     state: Mutex<State>,
     changed: Condvar,
     /// Seqnos that are being applied.
-    applying: Mutex<Vec<i64>>,
+    applying: Mutex<Vec<(i64, Applying)>>,
     /// The server sends an SST.
     pub(super) is_donating: AtomicBool,
     /// Nothing more is ordered: the node is paused.
@@ -61,6 +61,15 @@ pub(super) struct RecvQueue {
     pub(super) is_draining: AtomicBool,
     queued: AtomicUsize,
     queued_bytes: AtomicUsize,
+}
+
+/// What is being applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Applying {
+    /// Rows.
+    WriteSet,
+    /// A statement in total order isolation.
+    Statement,
 }
 
 #[derive(Debug, Default)]
@@ -233,17 +242,17 @@ impl RecvQueue {
     }
 
     /// The seqno is being applied from now on.
-    pub(super) fn begin_applying(&self, seqno: i64) {
-        lock(&self.applying).push(seqno);
+    pub(super) fn begin_applying(&self, seqno: i64, what: Applying) {
+        lock(&self.applying).push((seqno, what));
     }
 
     pub(super) fn end_applying(&self, seqno: i64) {
-        lock(&self.applying).retain(|applied| *applied != seqno);
+        lock(&self.applying).retain(|(applied, _)| *applied != seqno);
     }
 
-    /// Whether a receiving thread applies the seqno; else a client's thread commits it.
-    pub(super) fn is_applying(&self, seqno: i64) -> bool {
-        lock(&self.applying).contains(&seqno)
+    /// What a receiving thread applies at the seqno. None: a client's thread commits it.
+    pub(super) fn applying(&self, seqno: i64) -> Option<Applying> {
+        lock(&self.applying).iter().find(|(applied, _)| *applied == seqno).map(|(_, what)| *what)
     }
 
     fn clear(&self, state: &mut State) {

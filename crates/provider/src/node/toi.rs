@@ -3,6 +3,7 @@
 use hortator_core::{Key, Mode};
 
 use super::commit::Proposal;
+use super::inconsistency::FailedWork;
 use super::{Node, Outcome, lock};
 use crate::server::Flags;
 
@@ -42,7 +43,7 @@ impl Node {
         let Some((seqno, was_single_node)) = lock(&self.toi_seqnos).remove(&conn) else { return true };
         let is_consistent = error.is_empty()
             || was_single_node && self.decide_as_single_node(seqno, error)
-            || self.resolve_apply_error(seqno, error, true);
+            || self.resolve_apply_error(seqno, error, FailedWork::OwnStatement);
         if !is_consistent {
             self.fail_and_leave(&format!(
                 "the statement at seqno {seqno} failed on this node, and not in the same \

@@ -63,3 +63,32 @@ fn the_result_is_known_when_missing_votes_cannot_change_it() {
     decided(&[Failed(7), Unknown, Failed(7)], 7, 2);
     decided(&[Applied, Unknown, Applied, Failed(7), Applied], 0, 3);
 }
+
+/// A full disk.
+const FULL: u64 = OF_RESOURCES | 9;
+
+#[test]
+fn errors_of_resources_decide_nothing() {
+    decided(&[Applied, Failed(FULL), Failed(FULL)], 0, 1);
+    decided(&[Applied, Failed(FULL), Failed(FULL), Failed(FULL), Failed(FULL)], 0, 1);
+    decided(&[Applied, Failed(7), Failed(FULL)], 0, 1);
+    assert_eq!(tally(&[Failed(FULL), Failed(FULL), Unknown]), None);
+    // The error of the data decides, and the node with the full disk has not applied it either.
+    decided(&[Applied, Failed(7), Failed(7), Failed(FULL)], 7, 2);
+    assert!(VoteResult { error: 7, agreeing: 2 }.is_skipped_by(FULL));
+}
+
+#[test]
+fn a_statement_that_no_node_has_room_for_is_skipped_if_its_client_knows() {
+    decided(&[Failed(FULL), Failed(FULL | OWN_STATEMENT), Failed(FULL)], ANY_ERROR, 3);
+    decided(&[Failed(FULL), Failed(FULL)], 0, 0);
+    decided(&[Failed(7 | OWN_STATEMENT), Failed(7)], 7, 2);
+}
+
+#[test]
+fn the_marks_of_an_error_do_not_hide_its_cause() {
+    let full = ApplyError::new(5, b"The table 't' is full, Error_code: 1114;");
+    assert_ne!(full.error & OF_RESOURCES, 0);
+    assert_eq!(full.of_own_statement().cause(), full.error);
+    assert_eq!(ApplyError::new(5, b"Can't find record in 't', Error_code: 1032;").error & OF_RESOURCES, 0);
+}

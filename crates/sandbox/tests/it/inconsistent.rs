@@ -229,3 +229,37 @@ fn ddl_that_fails_on_all_nodes_is_consistent_and_ddl_that_fails_on_one_node_is_n
         cluster.nodes().for_each(|node| assert_eq!(ask(node, &format!("SHOW COLUMNS FROM d.{table}"))[0][0], "c"));
     }
 }
+
+#[test]
+fn two_nodes_with_a_full_table_do_not_outvote_the_one_that_confirmed() {
+    let cluster = three(Builder::cluster(3));
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["ALTER TABLE d.t ADD filling CHAR(200)"]);
+    ids(second);
+    ids(third);
+    // A full table, error 1114: the rows are in memory, and there is little of it.
+    let fill = ["SET GLOBAL max_heap_table_size = 16384", "SET SESSION wsrep_on = OFF", "SET SESSION max_heap_table_size = 16384"];
+    for node in [second, third] {
+        run(node, &[&fill[..], &["ALTER TABLE d.t ENGINE = MEMORY"]].concat());
+    }
+    let from = [second, third].map(|node| since(node, 0).len());
+    run(first, &["INSERT INTO d.t SELECT seq, 0, REPEAT('x', 200) FROM seq_100_to_999"]);
+    for (node, from) in [second, third].into_iter().zip(from) {
+        wait_for("the node to leave", || since(node, from).contains("The node leaves the cluster"));
+        assert_logged(&since(node, from), &["the table or its disk is full", "there is no vote", "restart the server"]);
+    }
+    // The node that confirmed continues.
+    wait_for("the first to continue", || size(first).as_deref() == Some("1") && !is_non_primary(first));
+    run(first, &["INSERT INTO d.t VALUES (1000, 0, '')"]);
+    // With room again, the others apply it from their own logs.
+    for node in [second, third] {
+        run(node, &["SET SESSION wsrep_on = OFF", "ALTER TABLE d.t ENGINE = InnoDB"]);
+        let from = since(node, 0).len();
+        node.stop().unwrap();
+        node.start().unwrap();
+        assert!(!since(node, from).contains("needs an SST"), "its own log is enough:\n{}", since(node, from));
+    }
+    let expected = rows(first);
+    assert_eq!(expected.len(), 904);
+    cluster.nodes().for_each(|node| assert_eq!(rows(node), expected, "{}", node.name()));
+}

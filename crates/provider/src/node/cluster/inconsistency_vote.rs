@@ -42,7 +42,7 @@ impl RaftDriver {
                     self.node.inconsistency.abandon_vote();
                     return false;
                 }
-                Some(VoteResult { error: apply_error.error, agreeing: 1 })
+                Some(VoteResult { error: apply_error.cause(), agreeing: 1 })
             }
             _ => vote_result::tally(&votes).filter(|_| votes.len() * 2 > voters),
         };

@@ -166,8 +166,12 @@ pub(super) fn next_voters(
         return gone(&rest).map(|gone| without(voters, gone));
     }
     let (joiner, address) = joiner?;
-    // A node that has lost its log is a new node at the same address; the old one does not come back.
+    // A node that has lost its log is a new node at the same address; the old one does not come back. But only if it is
+    // gone: another one may have been given its address by mistake.
     let former = voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
+    if former.is_some_and(|former| presence(former) != Presence::Gone) {
+        return None;
+    }
     if let Some(former) = former.or_else(|| gone(voters)) {
         return Some(without(voters, former));
     }
@@ -258,7 +262,9 @@ mod tests {
     #[test]
     fn a_joiner_replaces_the_voter_at_its_address_or_an_absent_one() {
         assert_eq!(steps(&[1, 2, 3], &[], &[], None, Some((4, 4))), [[1, 2, 3, 4]]);
-        assert_eq!(steps(&[1, 2, 3], &[], &[], None, Some((4, 3))), [vec![1, 2], vec![1, 2, 4]]);
+        assert_eq!(steps(&[1, 2, 3], &[], &[3], None, Some((4, 3))), [vec![1, 2], vec![1, 2, 4]]);
+        assert_eq!(steps(&[1, 2, 3], &[], &[], None, Some((4, 3))), [[0; 0]; 0], "the other node at it lives");
+        assert_eq!(steps(&[1, 2, 3], &[3], &[], None, Some((4, 3))), [[0; 0]; 0], "it may live");
         assert_eq!(steps(&[1, 2, 3], &[], &[3], None, Some((4, 4))), [vec![1, 2], vec![1, 2, 4]]);
         assert_eq!(steps(&[1, 2, 3], &[3], &[], None, Some((4, 4))), [[1, 2, 3, 4]], "it may be back soon");
     }
