@@ -38,7 +38,7 @@ mod seqno;
 mod testing;
 mod write_set;
 
-pub use certification::{Candidate, CertificationIndex, Failure, SourceId, Verdict};
+pub use certification::{CERTIFICATION_RULES, Candidate, CertificationIndex, Failure, SourceId, Verdict};
 pub use commit_order::CommitOrder;
 pub use key::{Key, Level};
 pub use mode::{Mode, Relation};

@@ -7,17 +7,21 @@
 //! | kind | content after the head | seen | transaction |
 //! |---|---|---|---|
 //! | 1 write set | `count` keys of 33 bytes (mode, key), and the data | the last-seen seqno of its source | the transaction id |
-//! | 2 view | `count` members: id of 16 bytes, name, address | number of views so far | |
+//! | 2 view | `count` members: id of 16 bytes, name, address; the certification rules are in the flags | number of views so far | |
 //! | 3 commit cut | number of views so far (i64), failed seqnos (both are the data), `count` members | upto | verdicts from (upto: in connection) |
 //! | 4 no-op | | | |
 //! | 5 membership | `count` voters: node (u64), address | | |
 //! | 6 vote result | | the seqno | the error (number of agreeing nodes: in connection) |
 //!
+//! Views and commit cuts name the version of the certification rules that judges the entries after them (0, of earlier
+//! releases: 1). A log begins with one of the two. Entries of rules that this release does not have are not read: it
+//! would judge differently than the other nodes, or than the release that wrote the log.
+//!
 //! A text follows its length (u16). The log frames the bytes and adds checksums. Format 1, of releases that ran single
 //! nodes, is read as well: its head ends before the term, and its commit cut has no members and uses itself as its
 //! seqno.
 
-use hortator_core::{Key, Mode};
+use hortator_core::{CERTIFICATION_RULES, Key, Mode};
 
 use crate::consensus::NodeId;
 use crate::consensus::raft::{EntryMeta, Membership, Term};
@@ -130,6 +134,12 @@ pub enum Error {
     /// A newer release wrote it.
     #[error("an entry has format {0}, this release reads up to format {FORMAT}: use the newer release")]
     Newer(u8),
+    /// The order has other certification rules from here on.
+    #[error(
+        "an entry names version {0} of the certification rules, this release has version {CERTIFICATION_RULES}: use a \
+         release that has that version, on all nodes"
+    )]
+    OtherRules(u32),
     /// The checksum is right, so it was written like that.
     #[error("an entry of {0} bytes does not match its head")]
     Malformed(usize),
@@ -277,7 +287,7 @@ pub fn is_whole(bytes: &[u8]) -> bool {
 
 /// Encodes a view, without stamp.
 pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
-    let head = Head { seen: number, count: members.len(), ..Head::of(VIEW) };
+    let head = Head { flags: CERTIFICATION_RULES.into(), seen: number, count: members.len(), ..Head::of(VIEW) };
     let mut bytes = head.encode().to_vec();
     put_members(&mut bytes, members);
     bytes
@@ -287,6 +297,7 @@ pub fn encode_view(number: i64, members: &[Member]) -> Vec<u8> {
 pub fn encode_commit_cut(cut: &CommitCut) -> Vec<u8> {
     let CommitCut { upto, verdicts_from: judged_from, verdicts_upto: judged_to, failed, view_number, members } = cut;
     let head = Head {
+        flags: CERTIFICATION_RULES.into(),
         seen: *upto,
         trx: *judged_from as u64,
         conn: *judged_to as u64,
@@ -358,6 +369,9 @@ pub fn membership(voters: &[Voter]) -> Membership {
 /// Decodes an entry.
 pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
     let (head, rest) = Head::decode(bytes)?;
+    if matches!(head.kind, VIEW | COMMIT_CUT) && ![0, CERTIFICATION_RULES.into()].contains(&head.flags) {
+        return Err(Error::OtherRules(head.flags));
+    }
     let mut rest = Rest { bytes: rest, whole: bytes.len() };
     let entry = match head.kind {
         WRITE_SET => {

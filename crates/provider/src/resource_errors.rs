@@ -49,8 +49,14 @@ mod tests {
         for (message, reason) in [
             ("The table 't' is full, Error_code: 1114;", Some("the table or its disk is full")),
             ("La table 't' est pleine, Error_code: 1114;", Some("the table or its disk is full")),
-            (" Got error 28 from storage engine, Error_code: 1030; handler error ;", Some("the storage engine got an error of the system")),
-            ("Can't find record in 't', Error_code: 1032; Query was killed, Error_code: 1317;", Some("the statement was killed")),
+            (
+                " Got error 28 from storage engine, Error_code: 1030; handler error ;",
+                Some("the storage engine got an error of the system"),
+            ),
+            (
+                "Can't find record in 't', Error_code: 1032; Query was killed, Error_code: 1317;",
+                Some("the statement was killed"),
+            ),
             ("Can't find record in 't', Error_code: 1032; handler error HA_ERR_KEY_NOT_FOUND;", None),
             ("Duplicate entry '1114' for key 'PRIMARY', Error_code: 1062;", None),
             ("Error_code: ", None),

@@ -29,6 +29,9 @@
 //! the same verdicts as one that was purged there when it arrived there ([`CertificationIndex::purge`]): this is how a
 //! node joins.
 //!
+//! The rules have a version, [`CERTIFICATION_RULES`]: all nodes must judge an entry of the order by the same rules, and so
+//! must a node that judges it again after an upgrade.
+//!
 //! Modules: `uses` holds the uses of one key, `key_index` finds and drops keys, `sources` assigns short numbers.
 
 use crate::{Key, Level, Mode, Seqno};
@@ -44,6 +47,10 @@ mod uses;
 use key_index::{EntryPosition, KeyIndex};
 use sources::{SourceIndex, Sources};
 use uses::Use;
+
+/// The version of the rules of this module. A change of any verdict, of a failure or of a dependency, needs the next
+/// version; an order names the version that judges its write sets.
+pub const CERTIFICATION_RULES: u8 = 1;
 
 /// The number of recent ancestors that are remembered within a write set: the rows of a few alternating tables look up
 /// their tables and schemas once.

@@ -8,11 +8,54 @@ use Mode::{RowExclusive, RowReference, RowShared, RowUpdate};
 
 const CASES: &str = include_str!("../../testdata/certification.txt");
 
+/// Of version 1.
+const FINGERPRINT: u64 = 0;
+
 const NAMES: [(&str, Mode); 4] =
     [("SHARED", RowShared), ("REFERENCE", RowReference), ("UPDATE", RowUpdate), ("EXCLUSIVE", RowExclusive)];
 
 fn mode(name: &str) -> Mode {
     NAMES.into_iter().find(|&(known, _)| known == name).unwrap_or_else(|| panic!("no mode is called {name}")).1
+}
+
+/// The verdicts of a fixed history, as a hash (FNV-1a).
+fn fingerprint() -> u64 {
+    let mut state = 1u64;
+    let mut below = |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let (mut index, mut hash) = (CertificationIndex::new(Seqno(0)), 0xcbf2_9ce4_8422_2325u64);
+    let mut purged = 0;
+    for seqno in 1..=20_000u64 {
+        let keys: Vec<(Key, Mode)> = (0..below(4)).map(|_| (row(below(60)), NAMES[below(4) as usize].1)).collect();
+        let last_seen = (seqno - 1).saturating_sub(below(40));
+        let candidate = Candidate {
+            isolation: below(50) == 0,
+            pa_unsafe: below(70) == 0,
+            implicit_deps: below(30) == 0,
+            ..plain(seqno, 1 + below(3), last_seen, &keys)
+        };
+        let verdict = match index.certify(&candidate) {
+            Verdict::Passed { depends_on } => depends_on.0,
+            Verdict::Failed(_) => u64::MAX,
+        };
+        for byte in verdict.to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+        if seqno % 500 == 0 {
+            purged = purged.max(seqno - 100 - below(100));
+            index.purge(Seqno(purged));
+        }
+    }
+    hash
+}
+
+/// If this fails, verdicts have changed: a node that is upgraded would judge the entries of its log differently than
+/// the others did. Keep the old rules for orders that name them, and add a version.
+#[test]
+fn the_verdicts_of_a_version_of_the_rules_do_not_change() {
+    assert_eq!((CERTIFICATION_RULES, fingerprint()), (1, FINGERPRINT));
 }
 
 /// A write set of an ordinary transaction.

@@ -218,7 +218,16 @@ impl HardState {
             lines.take();
             return Err(lines.malformed());
         }
-        Ok(Self { node, term, voted_for, committed, membership_log_id: membership_at, snapshot_log_id, voters, lineage })
+        Ok(Self {
+            node,
+            term,
+            voted_for,
+            committed,
+            membership_log_id: membership_at,
+            snapshot_log_id,
+            voters,
+            lineage,
+        })
     }
 }
 

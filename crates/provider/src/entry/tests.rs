@@ -134,3 +134,19 @@ fn damaged_bytes_are_refused_or_a_valid_entry() {
         assert_eq!(is_whole(&bytes), decode(&bytes).is_ok());
     }
 }
+
+#[test]
+fn an_order_with_other_certification_rules_is_refused() {
+    let members = [Member { id: Uuid([1; 16]), name: "a".to_owned(), incoming: String::new() }];
+    for good in [encode_view(3, &members), encode_commit_cut(&CommitCut::default())] {
+        let with_rules = |rules: u8| [&good[..4], &[rules], &good[5..]].concat();
+        assert_eq!(good[4], CERTIFICATION_RULES, "the order names its rules");
+        // Releases without versions had the first one.
+        assert_eq!(decode(&with_rules(0)).unwrap().1, decode(&good).unwrap().1);
+        let next = CERTIFICATION_RULES + 1;
+        let error = decode(&with_rules(next)).unwrap_err();
+        assert_eq!(error, Error::OtherRules(next.into()));
+        assert!(error.to_string().contains("version 2 of the certification rules, this release has version 1"));
+        assert!(!is_whole(&with_rules(next)), "nor is it taken from a node of another release");
+    }
+}

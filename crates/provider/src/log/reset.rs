@@ -43,11 +43,7 @@ impl DiskLog {
         let opened = Opened { first, last: snapshot_index, torn_tail: None };
         let segments = [Arc::new(segment)].into();
         let end = super::segment::RECORDS_START;
-        Self::from_recovered(
-            Recovered { lock, folder, segment_pool, segments, end, opened },
-            settings,
-            history_uuid,
-        )
+        Self::from_recovered(Recovered { lock, folder, segment_pool, segments, end, opened }, settings, history_uuid)
     }
 }
 

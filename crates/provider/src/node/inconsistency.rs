@@ -180,7 +180,9 @@ impl Node {
         let apply_error = if is_own { apply_error.of_own_statement() } else { apply_error };
         // The server counts the seqno as applied: a crash during the wait must not make it so.
         self.record_failed_seqno(seqno);
-        if work == FailedWork::WriteSet && let Some(reason) = resource_error(message) {
+        if work == FailedWork::WriteSet
+            && let Some(reason) = resource_error(message)
+        {
             let text = format!(
                 "seqno {seqno} could not be applied here: {reason}. That says nothing of the other nodes, so there is \
                  no vote. Remove the cause, then restart the server: it applies seqno {seqno} from its own log"

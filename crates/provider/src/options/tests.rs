@@ -89,3 +89,23 @@ fn a_weight_is_any_number() {
         assert_eq!(options.weight(), weight, "{text}");
     }
 }
+
+#[test]
+fn times_that_cannot_work_are_refused_with_the_reason() {
+    for (text, why) in [
+        ("log.retain_time=PT1S", "more than twice innodb_flush_log_at_timeout"),
+        ("log.retain_time=P2D", "PT5S to P1D"),
+        ("raft.election_timeout=PT0.1S", "PT0.3S to PT1M"),
+        ("raft.heartbeat_interval=PT11S", "PT0.05S to PT10S"),
+        ("raft.heartbeat_interval=PT0.4S", "at most a third of raft.election_timeout"),
+        ("raft.election_timeout=PT0.4S", "at most a third of raft.election_timeout"),
+    ] {
+        let mut options = Options::default();
+        let error = options.set(text, false).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert_eq!(options.text(), Options::default().text(), "nothing is set");
+    }
+    let mut options = Options::default();
+    options.set("raft.heartbeat_interval=PT2S; raft.election_timeout=PT10S", false).unwrap();
+    assert_eq!((options.timing().heartbeat_ms, options.timing().election_ms), (2_000, 10_000));
+}

@@ -30,10 +30,8 @@ fn start_with_stalls(cluster: &Temporary) -> Vec<Own> {
     assert!(compile.status().unwrap().success(), "stall.c cannot be compiled");
     let start = |node: Node<'_>| {
         let arguments = arguments(node);
-        let around = [
-            format!("LD_PRELOAD={}", library.display()),
-            format!("HORTATOR_STALL={}", stall_file(node).display()),
-        ];
+        let around =
+            [format!("LD_PRELOAD={}", library.display()), format!("HORTATOR_STALL={}", stall_file(node).display())];
         node.stop().unwrap();
         let own = Own::start(node, &arguments, &around);
         wait_for("the node", || is_ready(node));

@@ -238,12 +238,16 @@ fn two_nodes_with_a_full_table_do_not_outvote_the_one_that_confirmed() {
     ids(second);
     ids(third);
     // A full table, error 1114: the rows are in memory, and there is little of it.
-    let fill = ["SET GLOBAL max_heap_table_size = 16384", "SET SESSION wsrep_on = OFF", "SET SESSION max_heap_table_size = 16384"];
+    let fill = [
+        "SET GLOBAL max_heap_table_size = 16384",
+        "SET SESSION wsrep_on = OFF",
+        "SET SESSION max_heap_table_size = 16384",
+    ];
     for node in [second, third] {
         run(node, &[&fill[..], &["ALTER TABLE d.t ENGINE = MEMORY"]].concat());
     }
     let from = [second, third].map(|node| since(node, 0).len());
-    run(first, &["INSERT INTO d.t SELECT seq, 0, REPEAT('x', 200) FROM seq_100_to_999"]);
+    run(first, &["INSERT INTO d.t SELECT seq, 0, REPEAT('x', 200) FROM d.seq_100_to_999"]);
     for (node, from) in [second, third].into_iter().zip(from) {
         wait_for("the node to leave", || since(node, from).contains("The node leaves the cluster"));
         assert_logged(&since(node, from), &["the table or its disk is full", "there is no vote", "restart the server"]);

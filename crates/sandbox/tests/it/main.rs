@@ -14,6 +14,7 @@ mod galera;
 mod grastate;
 mod inconsistent;
 mod kills;
+mod lost_tail;
 mod manual_server;
 mod mysql;
 mod node_faults;

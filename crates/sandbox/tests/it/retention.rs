@@ -22,12 +22,15 @@ fn with_small_log(nodes: usize, more: &str) -> Builder {
 }
 
 fn create(node: Node<'_>) {
-    run(node, &[
-        "CREATE DATABASE d",
-        "CREATE TABLE d.t (id INT PRIMARY KEY, filling VARCHAR(500))",
-        "CREATE PROCEDURE d.fill(first INT, last INT) WHILE first <= last DO INSERT INTO d.t VALUES (first, \
+    run(
+        node,
+        &[
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, filling VARCHAR(500))",
+            "CREATE PROCEDURE d.fill(first INT, last INT) WHILE first <= last DO INSERT INTO d.t VALUES (first, \
          REPEAT('x', 300)); SET first = first + 1; END WHILE",
-    ]);
+        ],
+    );
 }
 
 /// Inserts rows, one transaction each. Returns the ids of all rows.

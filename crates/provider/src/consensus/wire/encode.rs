@@ -132,12 +132,14 @@ fn encode_raft(buffer: &mut Vec<u8>, message: &Message, payloads: &[Vec<u8>]) ->
             term.put(buffer);
             last.put(buffer);
         }),
-        Message::VoteReply { is_pre_vote, term, is_granted, is_recovering } => framed(buffer, kind::VOTE_REPLY, |buffer| {
-            is_pre_vote.put(buffer);
-            term.put(buffer);
-            is_granted.put(buffer);
-            is_recovering.put(buffer);
-        }),
+        Message::VoteReply { is_pre_vote, term, is_granted, is_recovering } => {
+            framed(buffer, kind::VOTE_REPLY, |buffer| {
+                is_pre_vote.put(buffer);
+                term.put(buffer);
+                is_granted.put(buffer);
+                is_recovering.put(buffer);
+            })
+        }
         Message::Append(append) => encode_append(buffer, append, payloads),
         Message::AppendReply { term, round, is_accepted, upto, last } => framed(buffer, kind::APPEND_REPLY, |buffer| {
             term.put(buffer);

@@ -39,7 +39,8 @@ pub(super) fn states(folder: &Path, work: impl FnOnce()) -> Vec<Files> {
 
 pub(super) fn read(folder: &Path) -> Files {
     let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let ours = names.filter(|name| !name.ends_with(".spare.log") && !name.ends_with("-lock.log") && !name.ends_with("-acked.log"));
+    let ours = names
+        .filter(|name| !name.ends_with(".spare.log") && !name.ends_with("-lock.log") && !name.ends_with("-acked.log"));
     ours.map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect()
 }
 

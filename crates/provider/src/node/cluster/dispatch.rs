@@ -28,9 +28,14 @@ impl RaftDriver {
                 let before = self.peers.remove(&node).filter(|before| before.hello.instance_id == hello.instance_id);
                 let peer = match before {
                     Some(before) => Peer { hello, unlinked_since_ms: None, ..before },
-                    None => {
-                        Peer { hello, unlinked_since_ms: None, status: None, is_leaving: false, assigned_donor: None, snapshot: None }
-                    }
+                    None => Peer {
+                        hello,
+                        unlinked_since_ms: None,
+                        status: None,
+                        is_leaving: false,
+                        assigned_donor: None,
+                        snapshot: None,
+                    },
                 };
                 if let Some(other) = self.node_at_address(&peer.hello.address, node) {
                     let Hello { name, address, .. } = &peer.hello;

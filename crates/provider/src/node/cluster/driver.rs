@@ -154,7 +154,8 @@ impl RaftDriver {
                 Pause::Stopped => return true,
             };
             let (relay, cluster) = (Arc::clone(&self.relay), Arc::clone(&self.cluster));
-            let Some((driver, synced)) = relay.sync(self, upto, cluster.waker(), || log.flush(upto.index)) else {
+            // The log is dropped with the function: a joiner replaces it, and nobody else may hold it then.
+            let Some((driver, synced)) = relay.sync(self, upto, cluster.waker(), move || log.flush(upto.index)) else {
                 return false;
             };
             self = driver;
@@ -223,7 +224,7 @@ impl RaftDriver {
     }
 
     /// A sync has ended.
-    fn on_synced(&mut self, (upto, result): Synced) {
+    pub(super) fn on_synced(&mut self, (upto, result): Synced) {
         self.is_syncing = false;
         match result {
             Ok(()) => self.raft.on_durable(upto, &mut self.pending_actions),

@@ -161,12 +161,7 @@ pub(in crate::node) fn start(
 }
 
 /// One of the driver's two threads.
-fn drive_in_turn(
-    relay: &Relay<RaftDriver>,
-    mut driver: Option<Box<RaftDriver>>,
-    node: &Node,
-    cluster: &ClusterHandle,
-) {
+fn drive_in_turn(relay: &Relay<RaftDriver>, mut driver: Option<Box<RaftDriver>>, node: &Node, cluster: &ClusterHandle) {
     while let Some(drives) = driver.take().or_else(|| relay.stand_by()) {
         let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drives.drive()));
         if run.is_err() {
@@ -222,7 +217,9 @@ fn initial_state(hard_state: &HardState, log: Option<&DiskLog>, instance_id: Uui
         let known = known.into_iter().find(|log_id| log_id.index.next() == first);
         // Else the log was purged, and `purge_log` left a committed entry before the ones that somebody needs.
         let is_purged = first > Index(1) && known.is_none();
-        if first > Index(1) && let Some(log_id) = known {
+        if first > Index(1)
+            && let Some(log_id) = known
+        {
             last_purged = log_id;
         }
         for record in log.read(first)? {

@@ -134,6 +134,10 @@ impl RaftDriver {
             return;
         }
         self.join_request = None;
+        if self.is_syncing {
+            let synced = self.relay.wait_for_synced();
+            self.on_synced(synced);
+        }
         // The entries just received count as durable after the snapshot.
         self.run_actions_and_sync(actions);
         let history_uuid = self.status.history_uuid;

@@ -60,9 +60,9 @@ mod status_report;
 
 pub(super) use donor::Donation;
 pub(super) use driver_start::{StartMode, start};
-pub(super) use retention::RetainTime;
 use joiner::JoinRequest;
 use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};
+pub(super) use retention::RetainTime;
 
 /// A command of a server's thread to the Raft driver.
 #[derive(Debug)]

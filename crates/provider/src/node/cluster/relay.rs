@@ -70,6 +70,7 @@ impl<D> Relay<D> {
         }
         state.synced = Some(synced);
         drop(state);
+        self.changed.notify_all();
         waker.wake();
         None
     }
@@ -77,6 +78,17 @@ impl<D> Relay<D> {
     /// The result of a sync that has ended meanwhile.
     pub fn take_synced(&self) -> Option<Synced> {
         self.lock().synced.take()
+    }
+
+    /// Waits for the end of the sync that the other thread runs. It holds the log no more then.
+    pub fn wait_for_synced(&self) -> Synced {
+        let mut state = self.lock();
+        loop {
+            if let Some(synced) = state.synced.take() {
+                return synced;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Waits until the other thread's sync stalls, and takes the driver. None: the driver has ended.
@@ -150,7 +162,7 @@ mod tests {
             assert!(relay.take_synced().is_none(), "the sync still runs");
             end_stall.send(()).unwrap();
             assert!(syncing.join().unwrap().is_none());
-            assert_eq!(relay.take_synced().map(|synced| synced.0), Some(UPTO));
+            assert_eq!(relay.wait_for_synced().0, UPTO);
         });
     }
 

@@ -97,7 +97,8 @@ impl Retention {
             point.applied_since_ms.get_or_insert(now_ms);
         }
         let time_ms = self.time.ms;
-        let is_over = |point: &&Point| point.applied_since_ms.is_some_and(|since| now_ms.saturating_sub(since) >= time_ms);
+        let is_over =
+            |point: &&Point| point.applied_since_ms.is_some_and(|since| now_ms.saturating_sub(since) >= time_ms);
         while let Some(point) = self.points.front().filter(is_over) {
             self.purgeable = point.index;
             self.points.pop_front();

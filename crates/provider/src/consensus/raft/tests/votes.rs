@@ -121,7 +121,13 @@ fn commit_index_for(votes: &Membership, durable_index: &[Option<u64>]) -> Index 
     for node in 2..=5 {
         raft.add_learner(NodeId(node as u64), &mut out);
         if let Some(upto) = upto(node) {
-            let reply = Message::AppendReply { term: Term(3), round: 1, is_accepted: true, upto: Index(upto), last: Index(upto) };
+            let reply = Message::AppendReply {
+                term: Term(3),
+                round: 1,
+                is_accepted: true,
+                upto: Index(upto),
+                last: Index(upto),
+            };
             raft.receive(10 * TIMING.election_ms, NodeId(node as u64), reply, &mut out);
         }
     }
