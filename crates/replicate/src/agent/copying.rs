@@ -94,7 +94,8 @@ pub(super) fn forget(
     let others: Vec<OtherSource<'_>> =
         others.map(|source| OtherSource { name: &source.name, hosts: &source.hosts, rules: &source.rules }).collect();
     let copy = of(task, target, host, rules);
-    Ok(if tables.is_empty() { copy.forget(&others)? } else { copy.list_tables(tables, &others)? })
+    let done = if tables.is_empty() { copy.forget(&others) } else { copy.list_tables(tables, &others) };
+    Ok(done?)
 }
 
 fn of<'c>(task: &'c SourceTask, target: &'c ConnectOptions, host: &'c ConnectOptions, rules: &'c Rules) -> Copy<'c> {

@@ -275,14 +275,11 @@ impl Applier {
             self.flush()?;
             return Err(error);
         }
+        // What had begun of one that is left out by now does not matter.
         if transaction.events.is_empty() {
-            // It is left out by now, whatever had begun of it.
             self.begun = None;
         }
-        if self.begun.is_some() && self.was_applied(&transaction)? {
-            return self.skip(&transaction);
-        }
-        if is_announcement(&transaction) {
+        if self.begun.is_some() && self.was_applied(&transaction)? || is_announcement(&transaction) {
             return self.skip(&transaction);
         }
         let bytes: usize = transaction.events.iter().map(|event| event.bytes.len()).sum();

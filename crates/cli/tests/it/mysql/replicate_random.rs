@@ -193,8 +193,7 @@ impl Stream {
             }
         }
         match self.dice.below(24) {
-            0 if !self.is_open => self.create(),
-            1 if !self.is_open => self.create(),
+            0 | 1 if !self.is_open => self.create(),
             2 if !self.is_open => self.alter(),
             3 if !self.is_open && self.dice.below(6) == 0 => format!("TRUNCATE TABLE {table}"),
             3 if !self.is_open && self.dice.below(6) == 0 => format!("DROP TABLE IF EXISTS {table}, d.none"),
