@@ -90,10 +90,12 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The folder of the dumps.
+/// The folder of the dumps. Its path is absolute: programs that load run in folders of their own.
 fn folder(asked: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     Ok(match asked {
-        Some(folder) => folder,
+        Some(folder) => {
+            std::path::absolute(&folder).with_context(|| format!("finding the folder {}", folder.display()))?
+        }
         None => hortator_sandbox::default_folder()?.with_file_name("bench"),
     })
 }

@@ -164,6 +164,23 @@ fn a_client_that_loses_a_row_ends_with_status_1() {
     assert!(page.answers.is_empty(), "{:?}", page.answers);
 }
 
+/// The programs that load run in the folder of their files.
+#[test]
+fn a_relative_folder_is_that_of_the_caller() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["foreign-keys", "--scale", "0.001", "--only", "alone,loads"][..],
+        &["employees", "--scale", "0.005", "--only", "client,hortator,myloader"],
+    ] {
+        let output = bench(Path::new("here"), arguments).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        assert!(folder.path().join("here").is_dir());
+    }
+}
+
 #[test]
 fn stress_measures_every_cell() {
     if target::mysql().is_some() {
