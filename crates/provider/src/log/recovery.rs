@@ -21,7 +21,7 @@ pub struct Opened {
     pub first: Index,
     /// The last entry; the one before `first` if the log is empty.
     pub last: Index,
-    /// A torn tail that was truncated. [`DiskLog::lost_tail`] tells whether something of it was confirmed.
+    /// A torn tail that was truncated. [`super::DiskLog::lost_tail`] tells whether something of it was confirmed.
     pub torn_tail: Option<TornTail>,
 }
 

@@ -78,3 +78,11 @@ fn an_older_snapshot_is_ignored() {
     assert!(!install_snapshot(&mut raft, 4, log_id(1, 2)).0);
     assert_eq!((raft.last_purged(), raft.last()), (log_id(0, 0), log_id(1, 5)));
 }
+
+#[test]
+fn another_history_below_the_commit_index_is_reported() {
+    let mut raft = follower();
+    let mut out = Vec::new();
+    raft.receive(1, OLD_LEADER, heartbeat(4, log_id(3, 2)), &mut out);
+    assert_eq!(out, [Action::HistoryMismatch { here: log_id(1, 2), leader: Term(3) }]);
+}
