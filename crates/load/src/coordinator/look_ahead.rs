@@ -41,20 +41,20 @@ struct Ahead {
 /// What a text is and does, and all that was looked at to know it.
 #[derive(Debug)]
 pub(crate) struct Analysis {
-    facts: Facts,
+    facts: AnalysisFacts,
     info: Box<StatementInfo>,
 }
 
 /// All that an analysis reads beside the text, to be compared.
 #[derive(Clone, Debug)]
-struct Facts {
+struct AnalysisFacts {
     dialect: Dialect,
     functions: Arc<FunctionSet>,
     /// The form whose head the text begins with.
     known: Option<Arc<KnownForm>>,
 }
 
-impl PartialEq for Facts {
+impl PartialEq for AnalysisFacts {
     fn eq(&self, other: &Self) -> bool {
         self.dialect == other.dialect
             && Arc::ptr_eq(&self.functions, &other.functions)
@@ -119,10 +119,10 @@ impl LookAhead {
         }
     }
 
-    fn facts(&self, text: &[u8], dialect: Dialect, session: &Arc<SessionState>) -> Facts {
+    fn facts(&self, text: &[u8], dialect: Dialect, session: &Arc<SessionState>) -> AnalysisFacts {
         let is_of_form =
             |known: &&Arc<KnownForm>| Arc::ptr_eq(&known.session, session) && text.starts_with(&known.text);
-        Facts {
+        AnalysisFacts {
             dialect,
             functions: Arc::clone(&self.functions),
             known: self.known.as_ref().filter(is_of_form).cloned(),
@@ -139,7 +139,7 @@ impl LookAhead {
     }
 }
 
-impl Facts {
+impl AnalysisFacts {
     fn analyze(&self, text: &[u8]) -> Box<StatementInfo> {
         let known = self.known.as_deref();
         let known_head =
