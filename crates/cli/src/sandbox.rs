@@ -143,6 +143,8 @@ enum Kind {
     Cluster,
     /// A source and its semi-synchronous replica
     Semisync,
+    /// Two servers, each the semi-synchronous replica of the other
+    Ring,
     /// Sources that write all the time, a target, and a replicate.toml for `hortator replicate`
     FanIn,
 }
@@ -287,6 +289,7 @@ fn topology(kind: Kind, nodes: Option<usize>, mysql: Option<&Path>) -> Result<To
         (Kind::Standalone, None) => Ok(Topology::Standalone),
         (Kind::Mysql, None) => Ok(Topology::Mysql),
         (Kind::Semisync, None) => Ok(Topology::Semisync),
+        (Kind::Ring, None) => Ok(Topology::Ring),
         (_, Some(nodes)) => Err(clap::Error::raw(
             ErrorKind::ArgumentConflict,
             format!("only `galera`, `cluster` and `fan-in` take a number, but {nodes} was given\n"),

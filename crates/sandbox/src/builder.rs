@@ -61,6 +61,11 @@ impl Builder {
         Builder::new(Topology::Semisync)
     }
 
+    /// Two servers, each the semi-synchronous replica of the other.
+    pub fn ring() -> Builder {
+        Builder::new(Topology::Ring)
+    }
+
     /// Any topology; for MySQL use [`Builder::mysql`].
     pub fn new(topology: Topology) -> Builder {
         Builder { topology, settings: Vec::new(), folder: None, mysql: None, interrupt: Interrupt::default() }
@@ -110,7 +115,7 @@ impl Builder {
         match self.topology {
             Topology::Galera(_) => Programs::provider().map(drop),
             Topology::Cluster(_) => provider::find().map(drop),
-            Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::FanIn(_) => Ok(()),
+            Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::Ring | Topology::FanIn(_) => Ok(()),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Private MariaDB servers and clusters in a folder of their own, and single MySQL servers.
 //!
-//! A sandbox is one server, a cluster of Galera or of Hortator's own provider, or a source with a semi-synchronous
-//! replica. Each of its nodes has its own data folder, socket and free ports, reads no option file, and never touches
-//! other running servers. Nodes can be stopped, killed, paused, and isolated from each other. The root account has no
-//! password and can connect through the node's socket only, in a folder that only the servers' own account can enter.
+//! A sandbox is one server, a cluster of Galera or of Hortator's own provider, a source with a semi-synchronous replica, or
+//! two servers that are replicas of each other. Each of its nodes has its own data folder, socket and free ports, reads no
+//! option file, and never touches other running servers. Nodes can be stopped, killed, paused, and isolated from each other.
+//! The root account has no password and can connect through the node's socket only, in a folder that only the servers' own
+//! account can enter.
 //!
 //! Entry points: [`Builder`] creates a sandbox; [`Temporary`] is a sandbox that ends with the process that created it;
 //! [`Sandbox`] is a sandbox on disk that outlives it: [`Sandbox::open`] and [`Sandbox::list`] find it again.

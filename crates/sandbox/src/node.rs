@@ -315,7 +315,7 @@ impl<'a> Node<'a> {
         self.wait_until(process, "was not ready", |connection| match topology {
             Topology::Galera(_) => wsrep::is_synced(connection),
             Topology::Cluster(_) => cluster::is_ready(connection),
-            Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::FanIn(_) => {
+            Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::Ring | Topology::FanIn(_) => {
                 connection.execute(b"SELECT 1").map(|_| true)
             }
         })
@@ -361,7 +361,7 @@ impl<'a> Node<'a> {
     fn denied(self, error: hortator_mysql::Error) -> Result<(), Error> {
         match self.sandbox.topology() {
             Topology::Standalone | Topology::Mysql => Ok(()),
-            Topology::Galera(_) | Topology::Cluster(_) | Topology::Semisync | Topology::FanIn(_) => {
+            Topology::Galera(_) | Topology::Cluster(_) | Topology::Semisync | Topology::Ring | Topology::FanIn(_) => {
                 Err(self.statement(error))
             }
         }

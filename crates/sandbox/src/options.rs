@@ -107,7 +107,7 @@ pub(crate) fn arguments(
         Topology::Standalone | Topology::Mysql => {}
         Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, &provider_settings)?),
         Topology::Cluster(_) => arguments.extend(wsrep::arguments(files.provider, ports, index, &provider_settings)?),
-        Topology::Semisync => arguments.extend(semisync::arguments(index)),
+        Topology::Semisync | Topology::Ring => arguments.extend(semisync::arguments(topology, index)),
         Topology::FanIn(sources) => arguments.extend(fan_in::arguments(sources, index)),
     }
     let plain = settings.iter().filter(|(name, _)| !is_provider_options(name));
@@ -119,7 +119,9 @@ pub(crate) fn arguments(
 /// which would otherwise read the system's option file, and which do not know the plain form.
 fn no_option_file(topology: Topology) -> &'static str {
     match topology {
-        Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::FanIn(_) => "--no-defaults",
+        Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::Ring | Topology::FanIn(_) => {
+            "--no-defaults"
+        }
         Topology::Galera(_) | Topology::Cluster(_) => "--defaults-file=/dev/null",
     }
 }

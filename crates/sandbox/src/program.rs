@@ -49,6 +49,7 @@ impl Programs {
             | Topology::Galera(_)
             | Topology::Cluster(_)
             | Topology::Semisync
+            | Topology::Ring
             | Topology::FanIn(_) => match folder {
                 Some(folder) => Self::below(folder, account),
                 None => {

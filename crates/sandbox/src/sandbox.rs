@@ -135,7 +135,7 @@ impl Sandbox {
                     node.launch(&[])?;
                 }
                 match topology {
-                    Topology::Semisync => semisync::set_up(self),
+                    Topology::Semisync | Topology::Ring => semisync::set_up(self),
                     Topology::FanIn(_) => fan_in::set_up(self),
                     _ => Ok(()),
                 }
@@ -236,7 +236,10 @@ impl Sandbox {
             Topology::Cluster(_) => cluster::start(self, indices),
             topology => {
                 indices.iter().try_for_each(|index| self.node(*index).launch(&[]))?;
-                if topology == Topology::Semisync { semisync::resume(self) } else { Ok(()) }
+                match topology {
+                    Topology::Semisync | Topology::Ring => semisync::resume(self),
+                    _ => Ok(()),
+                }
             }
         }
     }

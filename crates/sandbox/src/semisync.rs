@@ -1,40 +1,70 @@
-//! A source and its semi-synchronous replica.
+//! A source and its semi-synchronous replica, and a ring: two servers, each the semi-synchronous replica of the other.
+//!
+//! In a ring both servers take writes. Each has a replication domain of its own (`gtid_domain_id`), as its binary log is in the
+//! order of its own commits only: one sequence of numbers for both would be out of order.
 
 use hortator_mysql::Connection;
 
-use crate::Error;
-use crate::node::State;
+use crate::node::{Node, State};
 use crate::random::random_uuid;
 use crate::sandbox::Sandbox;
 use crate::status::status;
+use crate::{Error, Topology};
 
-const SOURCE: usize = 0;
-const REPLICA: usize = 1;
-/// The account with which the replica connects.
+/// The account with which replicas connect.
 const REPLICATION_USER: &str = "replication";
+/// Sources and their replicas, counted from 0.
+const PAIR: &[(usize, usize)] = &[(0, 1)];
+const RING: &[(usize, usize)] = &[(0, 1), (1, 0)];
 
-/// The arguments of the source's or replica's server.
-pub(crate) fn arguments(index: usize) -> Vec<String> {
+/// Each source of the topology with its replica.
+fn links(topology: Topology) -> &'static [(usize, usize)] {
+    match topology {
+        Topology::Semisync => PAIR,
+        Topology::Ring => RING,
+        Topology::Standalone | Topology::Mysql | Topology::Galera(_) | Topology::Cluster(_) | Topology::FanIn(_) => &[],
+    }
+}
+
+/// The arguments of the server of a node.
+pub(crate) fn arguments(topology: Topology, index: usize) -> Vec<String> {
     let mut arguments = vec![
         "--log-bin=binlog",
         "--binlog-format=ROW",
         "--log-slave-updates=ON",
         "--gtid-strict-mode=ON",
-        // After a crash, the source's binary log must still contain everything that the replica has acknowledged.
+        // After a crash, a source's binary log must still contain everything that its replica has acknowledged.
         "--sync-binlog=1",
     ];
-    if index == SOURCE {
+    if links(topology).iter().any(|(source, _)| *source == index) {
         arguments.push("--rpl-semi-sync-master-enabled=ON");
-    } else {
+    }
+    if links(topology).iter().any(|(_, replica)| *replica == index) {
         arguments.extend(["--rpl-semi-sync-slave-enabled=ON", "--relay-log=relay", "--relay-log-recovery=ON"]);
     }
-    arguments.into_iter().map(str::to_owned).collect()
+    let mut arguments: Vec<String> = arguments.into_iter().map(str::to_owned).collect();
+    if topology == Topology::Ring {
+        let nodes = topology.nodes();
+        arguments.push(format!("--gtid-domain-id={}", index + 1));
+        // Two servers that number rows at the same time never give the same number.
+        arguments.push(format!("--auto-increment-increment={nodes}"));
+        arguments.push(format!("--auto-increment-offset={}", index + 1));
+    }
+    arguments
 }
 
-/// Connects the two running servers for the first time.
+/// Connects the running servers for the first time.
 pub(crate) fn set_up(sandbox: &Sandbox) -> Result<(), Error> {
     let password = random_uuid()?;
-    let mut source = sandbox.node(SOURCE).connect()?;
+    let links = links(sandbox.topology());
+    for (source, _) in links {
+        create_account(sandbox.node(*source), &password)?;
+    }
+    let credentials = format!(", MASTER_USER = '{REPLICATION_USER}', MASTER_PASSWORD = '{password}'");
+    links.iter().try_for_each(|(source, replica)| connect(sandbox.node(*source), sandbox.node(*replica), &credentials))
+}
+
+fn create_account(source: Node<'_>, password: &str) -> Result<(), Error> {
     let account = format!("'{REPLICATION_USER}'@'127.0.0.1'");
     let statements = [
         // The sandbox's own account is not part of the replicated stream.
@@ -42,22 +72,23 @@ pub(crate) fn set_up(sandbox: &Sandbox) -> Result<(), Error> {
         format!("CREATE USER {account} IDENTIFIED BY '{password}'"),
         format!("GRANT REPLICATION SLAVE ON *.* TO {account}"),
     ];
+    let mut connection = source.connect()?;
     for statement in statements {
-        source.execute(statement.as_bytes()).map_err(|error| sandbox.node(SOURCE).statement(error))?;
+        connection.execute(statement.as_bytes()).map_err(|error| source.statement(error))?;
     }
-    connect(sandbox, &format!(", MASTER_USER = '{REPLICATION_USER}', MASTER_PASSWORD = '{password}'"))
+    Ok(())
 }
 
-/// Connects them again if both run: the source's port may have changed.
+/// Connects them again if all run: a source's port may have changed.
 pub(crate) fn resume(sandbox: &Sandbox) -> Result<(), Error> {
-    match sandbox.nodes().all(|node| node.state() == State::Running) {
-        true => connect(sandbox, ""),
-        false => Ok(()),
+    if sandbox.nodes().any(|node| node.state() != State::Running) {
+        return Ok(());
     }
+    let mut links = links(sandbox.topology()).iter();
+    links.try_for_each(|(source, replica)| connect(sandbox.node(*source), sandbox.node(*replica), ""))
 }
 
-fn connect(sandbox: &Sandbox, credentials: &str) -> Result<(), Error> {
-    let (source, replica) = (sandbox.node(SOURCE), sandbox.node(REPLICA));
+fn connect(source: Node<'_>, replica: Node<'_>, credentials: &str) -> Result<(), Error> {
     let mut connection = replica.connect()?;
     let statements = [
         "STOP SLAVE".to_owned(),

@@ -30,6 +30,8 @@ pub enum Topology {
     Cluster(usize),
     /// Node 1 is the source, node 2 its semi-synchronous replica.
     Semisync,
+    /// Two servers, each the semi-synchronous replica of the other, for writes on both.
+    Ring,
     /// That many sources, 1 to [`MAX_SOURCES`], and behind them a target, for `hortator replicate`.
     FanIn(usize),
 }
@@ -40,7 +42,7 @@ impl Topology {
         match self {
             Topology::Standalone | Topology::Mysql => 1,
             Topology::Galera(nodes) | Topology::Cluster(nodes) => nodes,
-            Topology::Semisync => 2,
+            Topology::Semisync | Topology::Ring => 2,
             Topology::FanIn(sources) => sources + 1,
         }
     }
@@ -76,6 +78,7 @@ impl fmt::Display for Topology {
             Topology::Cluster(nodes) => write!(f, "cluster {nodes}"),
             Topology::Galera(nodes) => write!(f, "galera {nodes}"),
             Topology::Semisync => f.write_str("semisync"),
+            Topology::Ring => f.write_str("ring"),
             Topology::FanIn(sources) => write!(f, "fan-in {sources}"),
         }
     }

@@ -38,6 +38,7 @@ fn up_names_a_topology() {
         ("up cluster 1", Topology::Cluster(1)),
         ("up cluster 5", Topology::Cluster(5)),
         ("up --set sql_mode= semisync", Topology::Semisync),
+        ("up ring", Topology::Ring),
     ] {
         assert_eq!(topology_of(line), Ok(expected), "{line}");
     }
@@ -49,7 +50,7 @@ fn up_names_a_topology() {
 fn invalid_arguments_are_refused() {
     for line in [
         "",
-        "up ring",
+        "up star",
         "up galera many",
         "up --set sql_mode",
         "stop",

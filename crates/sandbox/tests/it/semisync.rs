@@ -21,3 +21,30 @@ fn the_replica_has_a_row_and_reconnects_after_a_restart() {
     ask(replica, "SELECT MASTER_GTID_WAIT('0-1-4', 10)");
     assert_eq!(ask(replica, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"]]);
 }
+
+/// A row of each reaches the other before it is confirmed, also after one of the two was killed.
+#[test]
+fn each_server_of_a_ring_has_the_rows_of_the_other() {
+    let ring = Builder::ring().start_temporary().unwrap();
+    let (first, second) = (ring.node(0), ring.node(1));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY)"]);
+    ask(second, "SELECT MASTER_GTID_WAIT('1-1-2', 10)");
+    run(first, &["INSERT INTO d.t VALUES ()"]);
+    run(second, &["INSERT INTO d.t VALUES ()"]);
+    ask(first, "SELECT MASTER_GTID_WAIT('2-2-1', 10)");
+    ask(second, "SELECT MASTER_GTID_WAIT('1-1-3', 10)");
+    for node in [first, second] {
+        assert_eq!(ask(node, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"]]);
+        assert_eq!(ask(node, "SHOW STATUS LIKE 'Rpl_semi_sync_master_no_tx'"), [["Rpl_semi_sync_master_no_tx", "0"]]);
+    }
+
+    first.kill().unwrap();
+    first.start().unwrap();
+    run(first, &["INSERT INTO d.t VALUES (7)"]);
+    run(second, &["INSERT INTO d.t VALUES (8)"]);
+    ask(first, "SELECT MASTER_GTID_WAIT('2-2-2', 10)");
+    ask(second, "SELECT MASTER_GTID_WAIT('1-1-4', 10)");
+    for node in [first, second] {
+        assert_eq!(ask(node, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"], ["7"], ["8"]]);
+    }
+}
