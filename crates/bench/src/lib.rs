@@ -38,6 +38,7 @@ pub mod report;
 mod resource_usage;
 pub mod rounds;
 mod rules;
+pub mod semisync;
 mod server;
 pub mod server_copy;
 pub mod shapes;

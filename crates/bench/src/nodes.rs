@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use hortator_check::state::{self, State};
 use hortator_mysql::Connection;
-use hortator_sandbox::{Sandbox, Temporary, Topology};
+use hortator_sandbox::{Builder, Sandbox, Temporary, Topology};
 
 use crate::quiesce::AtRest;
 use crate::server::{set_up, status_number};
@@ -26,7 +26,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(120);
 /// The interval for checking whether all nodes have applied everything.
 const APPLIED_INTERVAL: Duration = Duration::from_millis(10);
 /// The limit for a node to apply everything.
-const APPLIED_TIMEOUT: Duration = Duration::from_secs(600);
+pub(crate) const APPLIED_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Servers that hold only the experiment's schemas.
 #[derive(Debug)]
@@ -70,6 +70,17 @@ impl Nodes {
             Lifetime::Experiment(sandbox) => sandbox,
             Lifetime::Kept(sandbox) => sandbox,
         }
+    }
+
+    /// Starts the nodes of a sandbox that is described in full.
+    pub(crate) fn start_as(builder: Builder, stop: &Arc<AtomicBool>) -> Result<Self, Error> {
+        let builder = builder.interrupt_flag(Arc::clone(stop));
+        Ok(Self { lifetime: Lifetime::Experiment(builder.start_temporary()?), stop: Arc::clone(stop) })
+    }
+
+    /// Kills the server of a node, counted from 0, as a crash does.
+    pub(crate) fn kill(&self, node: usize) -> Result<(), Error> {
+        Ok(self.sandbox().node(node).kill()?)
     }
 
     /// A connection to a node, counted from 0.
@@ -163,6 +174,11 @@ impl Nodes {
         self.processes()?.into_iter().map(of).sum()
     }
 
+    /// The most memory that all nodes together have used since their start.
+    pub(crate) fn peak_memory_bytes(&self) -> u64 {
+        self.sandbox().nodes().filter_map(|node| measure::peak_memory_bytes(node.pid()?)).sum()
+    }
+
     /// Copies each node's error log to `folder`.
     pub(crate) fn copy_error_logs(&self, folder: &Path) -> Result<(), Error> {
         for node in self.sandbox().nodes() {
@@ -184,17 +200,18 @@ impl Nodes {
     /// Waits until every node has applied everything that any node has committed so far. A server without a provider
     /// returns at once.
     pub(crate) fn wait_until_applied(&self) -> Result<(), Error> {
-        self.wait_until_applied_within(APPLIED_TIMEOUT)
+        self.wait_until_applied_by(&(0..self.count()).collect::<Vec<_>>(), APPLIED_TIMEOUT)
     }
 
-    fn wait_until_applied_within(&self, limit: Duration) -> Result<(), Error> {
-        let mut connections = self.connect_all()?;
+    /// The same for these nodes, counted from 0, and another limit than the usual one.
+    pub(crate) fn wait_until_applied_by(&self, nodes: &[usize], limit: Duration) -> Result<(), Error> {
+        let mut connections = nodes.iter().map(|node| self.connect(*node)).collect::<Result<Vec<_>, _>>()?;
         let mut last = 0;
         for connection in &mut connections {
             last = last.max(status_number(connection, "wsrep_last_committed")?);
         }
         let deadline = Instant::now() + limit;
-        for (connection, node) in connections.iter_mut().zip(1..) {
+        for (connection, node) in connections.iter_mut().zip(nodes.iter().map(|node| node + 1)) {
             loop {
                 let applied = status_number(connection, "wsrep_last_committed")?;
                 if applied >= last {
@@ -256,7 +273,7 @@ mod tests {
         held.execute(b"SET GLOBAL wsrep_desync = 1").unwrap();
         held.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
         nodes.connect(0).unwrap().execute(b"CREATE DATABASE behind").unwrap();
-        let waited = nodes.wait_until_applied_within(Duration::from_millis(300));
+        let waited = nodes.wait_until_applied_by(&(0..nodes.count()).collect::<Vec<_>>(), Duration::from_millis(300));
         let message = waited.unwrap_err().to_string();
         assert!(message.starts_with("node 2 has applied seqno "), "{message}");
         held.execute(b"UNLOCK TABLES").unwrap();

@@ -9,6 +9,7 @@ mod fan_in;
 mod foreign_keys;
 mod page_output;
 mod provider;
+mod semisync;
 mod shapes;
 mod stress;
 
@@ -27,6 +28,7 @@ use employees::{EmployeesArgs, LoadArgs};
 use fan_in::{FanInArgs, RecoveryArgs};
 use foreign_keys::ForeignKeysArgs;
 use provider::{ClusterArgs, ProviderArgs};
+use semisync::SemisyncArgs;
 use shapes::ShapesArgs;
 use stress::StressArgs;
 
@@ -62,6 +64,8 @@ enum ExperimentCommand {
     ForeignKeys(ForeignKeysArgs),
     /// Insert children with 1 and 8 threads, with foreign keys and without, into one server, Galera and Hortator's provider
     Stress(StressArgs),
+    /// Insert single rows with up to 400 threads, and kill a server: semi-synchronous replication, Galera and Hortator's provider
+    Semisync(SemisyncArgs),
     /// Run all experiments that write a page, at a small size, and write an index of their reports
     All(AllArgs),
     /// Compare two runs of an experiment, from the files that `--json` wrote
@@ -85,6 +89,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::AutoIncrement(args) => auto_increment::run(args),
         ExperimentCommand::ForeignKeys(args) => foreign_keys::run(args),
         ExperimentCommand::Stress(args) => stress::run(args),
+        ExperimentCommand::Semisync(args) => semisync::run(&args),
         ExperimentCommand::All(args) => all::run(&args),
         ExperimentCommand::Compare(args) => compare::run(&args),
     }

@@ -94,7 +94,12 @@ pub(crate) fn arguments(
     }
     match topology {
         Topology::Mysql => arguments.extend(mysql::DEFAULTS.map(str::to_owned)),
-        Topology::Standalone | Topology::Galera(_) | Topology::Cluster(_) | Topology::Semisync | Topology::FanIn(_) => {
+        Topology::Standalone
+        | Topology::Galera(_)
+        | Topology::Cluster(_)
+        | Topology::Semisync
+        | Topology::Ring
+        | Topology::FanIn(_) => {
             arguments.extend(DEFAULTS.map(str::to_owned));
             if !is_mariabackup(settings) {
                 arguments.push(BUFFER_POOL.to_owned());

@@ -18,10 +18,13 @@ const OLD_WORDS: &[&str] = &[concat!("mas", "ter"), concat!("sla", "ve")];
 const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("crates/bench/src/equal_settings", "names of server variables"),
     ("crates/bench/src/nodes", "names of server variables"),
+    ("crates/bench/src/semisync", "names of server variables and statements"),
+    ("crates/cli/tests/it/bench_semisync", "names of server variables and statements"),
     ("crates/cli/tests/it/cluster", "names of server variables"),
     ("crates/load/src/analysis", "names of statements, functions and server variables"),
     ("docs/benchmarks/cluster", "names of server variables"),
     ("docs/benchmarks/foreign-keys", "names of server variables"),
+    ("docs/benchmarks/semisync", "names of server variables"),
     ("docs/benchmarks/stress", "names of server variables"),
     ("docs/benchmarks/galera", "names of server variables"),
     ("crates/load/src/verify/nodes", "a word in definitions of events"),

@@ -127,6 +127,14 @@ fn from_zero(most: f64) -> Axis {
     Axis { least: 0.0, most: step * count, ticks: (0..=count as u32).map(|tick| step * f64::from(tick)).collect() }
 }
 
+/// From at most `least`, which is below 0, to at least `most`.
+fn across_zero(least: f64, most: f64) -> Axis {
+    let step = step((most.max(0.0) - least) / 6.0);
+    let (first, last) = ((least / step).floor() as i32, (most.max(0.0) / step).ceil() as i32);
+    let at = |tick: i32| step * f64::from(tick);
+    Axis { least: at(first), most: at(last), ticks: (first..=last).map(at).collect() }
+}
+
 /// 1, 2 or 5 times a power of ten, and not below `least`.
 fn step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
@@ -142,7 +150,7 @@ fn along(lines: &[Line], is_log: bool) -> Axis {
     values.dedup();
     let (Some(least), Some(most)) = (values.first().copied(), values.last().copied()) else { return from_zero(1.0) };
     if values.len() > 8 && !is_log {
-        return from_zero(most);
+        return if least < 0.0 { across_zero(least, most) } else { from_zero(most) };
     }
     let margin = ((most - least) * 0.04).max(0.02);
     Axis { least: least - margin, most: most + margin, ticks: values }

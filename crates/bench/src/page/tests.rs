@@ -190,6 +190,27 @@ fn plots_of_little() {
     }
 }
 
+/// Times before an event are left of it, not outside of the plot.
+#[test]
+fn an_axis_can_begin_below_zero() {
+    let one = Spread { median: 1.0, least: 1.0, most: 1.0 };
+    let points = (-4..16).map(|second| Point { x: f64::from(second), y: one }).collect();
+    let plot = Plot {
+        title: String::new(),
+        x: "seconds since the kill".into(),
+        y: String::new(),
+        form: PlotForm::Lines { is_log_x: false, lines: vec![Line { name: "a".into(), points }] },
+        marks: Vec::new(),
+    };
+    let drawn = plot::svg(&plot);
+    let labels: Vec<&str> =
+        drawn.lines().map(str::trim).filter(|line| ["-5", "0", "5", "10", "15"].contains(line)).collect();
+    assert!(labels.contains(&"-5") && labels.contains(&"15"), "{drawn}");
+    let line = drawn.split("<polyline").find(|part| part.contains("#0072B2")).unwrap_or_default();
+    let xs = line.split("points=\"").nth(1).unwrap().split('"').next().unwrap().split_whitespace();
+    assert!(xs.map(|point| point.split(',').next().unwrap().parse::<i32>().unwrap()).all(|x| x >= 58), "{line}");
+}
+
 #[test]
 fn the_image_has_every_plot_with_its_legend() {
     let page = example();

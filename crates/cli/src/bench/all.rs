@@ -18,12 +18,13 @@ use super::{INTERRUPTED, stop_on_signals};
 
 /// The experiments in the order of the index: name, the command beside it, and what it takes beside `--quick`, so that each
 /// ends within four minutes on two cores.
-const EXPERIMENTS: [(&str, &[&str], &[&str]); 10] = [
+const EXPERIMENTS: [(&str, &[&str], &[&str]); 11] = [
     ("employees", &[], &[]),
     ("shapes", &[], &["--scale", "0.3"]),
     ("load", &["--galera"], &["--scale", "0.1"]),
     ("foreign-keys", &[], &[]),
     ("stress", &[], &[]),
+    ("semisync", &[], &[]),
     ("auto-increment", &[], &[]),
     ("provider", &[], &[]),
     ("cluster", &[], &[]),

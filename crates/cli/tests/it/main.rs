@@ -22,6 +22,7 @@ mod added_keys;
 mod bench_foreign_keys;
 mod bench_interrupted;
 mod bench_pages;
+mod bench_semisync;
 mod bench_shapes;
 #[path = "../../../sandbox/tests/it/provider.rs"]
 mod build_provider;
