@@ -82,13 +82,19 @@ impl Deployment {
         }
     }
 
-    fn topology(self) -> Topology {
+    pub(crate) fn topology(self) -> Topology {
         self.server().topology(self.nodes())
     }
 
     /// Starts its servers on empty data.
     pub(crate) fn start(self, stop: &Arc<AtomicBool>) -> Result<Nodes, Error> {
         self.start_with(Durability::Synced, &[], stop)
+    }
+
+    /// The settings of its servers beyond [`SETTINGS`].
+    pub(crate) fn server_settings(self, durability: Durability) -> Vec<(&'static str, &'static str)> {
+        let appliers: &[_] = if self.nodes() > 1 { &CLUSTER_SETTINGS } else { &[] };
+        [&COMMON_SETTINGS, appliers, self.server().settings(durability)].concat()
     }
 
     /// The same with a durability. The further settings override all others.
@@ -98,8 +104,7 @@ impl Deployment {
         further: &[(&'static str, &'static str)],
         stop: &Arc<AtomicBool>,
     ) -> Result<Nodes, Error> {
-        let appliers: &[_] = if self.nodes() > 1 { &CLUSTER_SETTINGS } else { &[] };
-        let further = [&COMMON_SETTINGS, appliers, self.server().settings(durability), further].concat();
+        let further = [&self.server_settings(durability)[..], further].concat();
         Nodes::start(self.topology(), &further, stop)
     }
 }

@@ -42,6 +42,16 @@ pub enum Error {
         /// How to install it.
         remedy: &'static str,
     },
+    /// The folder of an experiment that is to be bound by a disk is not on one.
+    #[error(
+        "{folder} is on {file_system}, where no disk limits the servers: give a folder on a block device with --dir, or --any-file-system to measure there"
+    )]
+    NoDisk {
+        /// The folder.
+        folder: String,
+        /// As `tmpfs`.
+        file_system: String,
+    },
     /// The server refused a statement, or the connection failed.
     #[error("{action}: {source}")]
     Server {

@@ -14,7 +14,9 @@
 pub mod auto_increment;
 mod child_inserts;
 mod convergence;
+pub mod cpu_set;
 pub mod deployment;
+pub mod disk;
 pub mod employees;
 mod equal_settings;
 mod error;
@@ -28,6 +30,7 @@ mod load_run;
 pub mod loads;
 pub mod measure;
 mod nodes;
+pub mod oltp_short;
 pub mod options;
 pub mod page;
 pub mod profile;

@@ -50,8 +50,27 @@ impl Nodes {
         further: &[(&'static str, &'static str)],
         stop: &Arc<AtomicBool>,
     ) -> Result<Self, Error> {
-        let builder = set_up(options::builder(topology), further, stop);
+        Self::create(set_up(options::builder(topology), further, stop), stop)
+    }
+
+    /// The same with all settings and the folder of the builder.
+    pub(crate) fn create(builder: Builder, stop: &Arc<AtomicBool>) -> Result<Self, Error> {
         Ok(Self { lifetime: Lifetime::Experiment(builder.start_temporary()?), stop: Arc::clone(stop) })
+    }
+
+    /// Shuts all servers down; their data stay.
+    pub(crate) fn shut_down(&self) -> Result<(), Error> {
+        Ok(self.sandbox().stop()?)
+    }
+
+    /// Starts the servers that were shut down.
+    pub(crate) fn restart(&self) -> Result<(), Error> {
+        Ok(self.sandbox().start()?)
+    }
+
+    /// The socket of each server.
+    pub(crate) fn sockets(&self) -> Vec<PathBuf> {
+        self.sandbox().nodes().map(hortator_sandbox::Node::socket).collect()
     }
 
     /// Starts one server on empty data.

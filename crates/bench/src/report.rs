@@ -55,14 +55,17 @@ pub(crate) fn warnings_of_cpu(times: impl Iterator<Item = (f64, f64)>) -> Vec<St
     if cfg!(debug_assertions) {
         warnings.push("this is a debug build: the times have no meaning".to_owned());
     }
+    warnings.extend(warning_of_other_cpu(times));
+    warnings
+}
+
+/// A warning where other programs used the machine; from wall time and other programs' CPU time of each run.
+pub(crate) fn warning_of_other_cpu(times: impl Iterator<Item = (f64, f64)>) -> Option<String> {
     let (wall, other) = times.fold((0.0, 0.0), |sums, run| (sums.0 + run.0, sums.1 + run.1));
     let cores = other / wall.max(f64::MIN_POSITIVE);
-    if cores > OTHER_LOAD_LIMIT_CORES {
-        warnings.push(format!(
-            "other programs used {cores:.1} cores during the runs: repeat the experiment on an idle machine"
-        ));
-    }
-    warnings
+    (cores > OTHER_LOAD_LIMIT_CORES).then(|| {
+        format!("other programs used {cores:.1} cores during the runs: repeat the experiment on an idle machine")
+    })
 }
 
 /// Processor, cores and memory, as far as known.

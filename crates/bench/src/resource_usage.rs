@@ -31,10 +31,19 @@ pub struct ResourceUsage {
 /// From this share of all cores on, the servers' CPU time is what limits a figure.
 const CPU_BOUND_SHARE: f64 = 0.85;
 
+/// Whether servers that use so many cores have nearly all of a machine with so many.
+pub(crate) fn is_cpu_bound(cores: f64, all: f64) -> bool {
+    cores > CPU_BOUND_SHARE * all
+}
+
+/// The cores of this machine.
+pub(crate) fn all_cores() -> f64 {
+    std::thread::available_parallelism().map_or(1, usize::from) as f64
+}
+
 /// The cores that the servers used on average, in a table: with a word where they had nearly all of the machine.
 pub(crate) fn cores_used(cores: Option<Spread>) -> String {
-    let all = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    let is_bound = cores.is_some_and(|cores| cores.median > CPU_BOUND_SHARE * all);
+    let is_bound = cores.is_some_and(|cores| is_cpu_bound(cores.median, all_cores()));
     median(cores, 2) + if is_bound { ", CPU-bound" } else { "" }
 }
 

@@ -7,6 +7,7 @@ mod employees;
 mod extent;
 mod fan_in;
 mod foreign_keys;
+mod oltp_short;
 mod page_output;
 mod provider;
 mod semisync;
@@ -27,6 +28,7 @@ use compare::CompareArgs;
 use employees::{EmployeesArgs, LoadArgs};
 use fan_in::{FanInArgs, RecoveryArgs};
 use foreign_keys::ForeignKeysArgs;
+use oltp_short::OltpShortArgs;
 use provider::{ClusterArgs, ProviderArgs};
 use semisync::SemisyncArgs;
 use shapes::ShapesArgs;
@@ -66,6 +68,12 @@ enum ExperimentCommand {
     Stress(StressArgs),
     /// Insert single rows with up to 400 threads, and kill a server: semi-synchronous replication, Galera and Hortator's provider
     Semisync(SemisyncArgs),
+    /// Run short, mixed transactions that are bound by the disk, on one server, Galera and Hortator's provider
+    ///
+    /// Needs sysbench 1.0. The data go to the folder of --dir, which has to be on a block device. With the rights to do so (root,
+    /// outside of a container), control groups limit the servers to 400 reads and 400 writes a second once the tables are filled;
+    /// without, the disk is measured as it is. The report says which of both applied. A window is 5 seconds, with --full 150.
+    OltpShort(OltpShortArgs),
     /// Run all experiments that write a page, at a small size, and write an index of their reports
     All(AllArgs),
     /// Compare two runs of an experiment, from the files that `--json` wrote
@@ -90,6 +98,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::ForeignKeys(args) => foreign_keys::run(args),
         ExperimentCommand::Stress(args) => stress::run(args),
         ExperimentCommand::Semisync(args) => semisync::run(&args),
+        ExperimentCommand::OltpShort(args) => oltp_short::run(args),
         ExperimentCommand::All(args) => all::run(&args),
         ExperimentCommand::Compare(args) => compare::run(&args),
     }

@@ -25,6 +25,7 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("docs/benchmarks/cluster", "names of server variables"),
     ("docs/benchmarks/foreign-keys", "names of server variables"),
     ("docs/benchmarks/semisync", "names of server variables"),
+    ("docs/benchmarks/oltp-short", "names of server variables"),
     ("docs/benchmarks/stress", "names of server variables"),
     ("docs/benchmarks/galera", "names of server variables"),
     ("crates/load/src/verify/nodes", "a word in definitions of events"),

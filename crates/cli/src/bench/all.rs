@@ -26,6 +26,7 @@ const EXPERIMENTS: [(&str, &[&str], &[&str]); 11] = [
     ("stress", &[], &[]),
     ("semisync", &[], &[]),
     ("auto-increment", &[], &[]),
+    ("oltp-short", &[], &[]),
     ("provider", &[], &[]),
     ("cluster", &[], &[]),
     ("fan-in", &[], &["--transactions", "1000"]),

@@ -56,7 +56,7 @@ impl Deref for LoadExtentArgs {
 pub struct ExtentArgs {
     #[command(flatten)]
     size: SizeArgs,
-    /// Measured seconds of a run [default: see the command's description]
+    /// Measured seconds of a run, or of a window [default: see the command's description]
     #[arg(long, value_name = "N", value_parser = seconds)]
     seconds: Option<Duration>,
     /// Folder for dumps and logs; the dumps are kept for later experiments [default: beside the sandboxes in the user's

@@ -21,6 +21,7 @@ mod accounts;
 mod added_keys;
 mod bench_foreign_keys;
 mod bench_interrupted;
+mod bench_oltp_short;
 mod bench_pages;
 mod bench_semisync;
 mod bench_shapes;

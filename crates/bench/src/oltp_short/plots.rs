@@ -1,0 +1,241 @@
+//! The plots of a cell: transactions by time and by threads, and what the servers did second by second.
+
+use std::collections::BTreeMap;
+
+use super::cell::rate_at;
+use super::experiment::Trace;
+use super::sampler::{NodeValue, Sample, rates};
+use super::{Contender, Experiment};
+use crate::deployment::Deployment;
+use crate::page::{BarGroup, Line, Mark, Page, Plot, PlotForm, Point};
+use crate::report::Spread;
+use crate::rounds::Cell;
+
+/// What the report of 2011 had at first, and later.
+const REPORTED: [(&str, f64); 2] = [("reported at first", 1_000.0), ("reported later", 400.0)];
+/// A mark so many times above all lines would press them to the axis, and is left to the text.
+const MARK_LIMIT: f64 = 5.0;
+/// More lines than these stand in two plots.
+const LINES_LIMIT: usize = 6;
+/// States with fewer connections than this on average are not shown …
+const STATE_LIMIT: f64 = 0.25;
+/// … and not more states than these.
+const STATES_LIMIT: usize = 6;
+
+/// A figure of every second and node.
+struct Series {
+    title: &'static str,
+    y: &'static str,
+    values: fn(&[Sample]) -> Vec<NodeValue>,
+}
+
+const SERIES: [Series; 5] = [
+    Series {
+        title: "Dirty pages",
+        y: "pages of 16 KiB",
+        values: |samples| each(samples, |sample| sample.dirty_pages as f64),
+    },
+    Series {
+        title: "Redo log in use",
+        y: "checkpoint age ÷ maximum",
+        values: |samples| each(samples, Sample::checkpoint_share),
+    },
+    Series { title: "Page reads", y: "pages/s", values: |samples| rates(samples, |sample| sample.pages_read) },
+    Series {
+        title: "Flow control",
+        y: "share of time paused",
+        values: |samples| {
+            let paused = rates(samples, |sample| sample.paused_ns).into_iter();
+            paused.map(|paused| NodeValue { value: paused.value / 1e9, ..paused }).collect()
+        },
+    },
+    Series {
+        title: "Receive queue",
+        y: "write sets",
+        values: |samples| each(samples, |sample| sample.receive_queue as f64),
+    },
+];
+
+fn each(samples: &[Sample], value: fn(&Sample) -> f64) -> Vec<NodeValue> {
+    let value = |sample: &Sample| NodeValue { at_s: sample.at_s, node: sample.node, value: value(sample) };
+    samples.iter().map(value).collect()
+}
+
+/// All plots of a cell.
+pub(super) fn plots(experiment: &Experiment, page: &Page, cell: &Cell, traces: &[Trace]) -> Vec<Plot> {
+    // Rounds are alike: the first of each contender is shown.
+    let traces: Vec<&Trace> = traces.iter().filter(|trace| trace.cell == *cell && trace.round == 1).collect();
+    let mut plots = Vec::new();
+    for (name, shown) in groups(&experiment.contenders) {
+        let of_group: Vec<&Trace> = traces.iter().copied().filter(|trace| shown.contains(&trace.contender)).collect();
+        plots.push(by_time(&name, &of_group));
+        plots.push(by_threads(&name, experiment, page, cell, &shown));
+        plots.extend(SERIES.iter().map(|series| by_second(&name, series, &of_group)));
+    }
+    plots.extend(states(&traces));
+    plots
+}
+
+/// Contenders that stand in one plot, with the end of its title.
+fn groups(contenders: &[Contender]) -> Vec<(String, Vec<Contender>)> {
+    if contenders.len() <= LINES_LIMIT {
+        return vec![(String::new(), contenders.to_vec())];
+    }
+    let of = |name: &str, is_other: fn(Deployment) -> bool| {
+        let shown = contenders.iter().copied().filter(|contender| !is_other(contender.deployment));
+        (format!(": {name}"), shown.collect::<Vec<_>>())
+    };
+    vec![
+        of("alone and Galera", |deployment| matches!(deployment, Deployment::Hortator(_))),
+        of("alone and Hortator's provider", |deployment| matches!(deployment, Deployment::Galera(_))),
+    ]
+}
+
+fn by_time(name: &str, traces: &[&Trace]) -> Plot {
+    let line = |trace: &&Trace| Line {
+        name: trace.contender.to_string(),
+        points: points(trace.result.rates_by_second().into_iter()),
+    };
+    let lines: Vec<Line> = traces.iter().map(line).collect();
+    Plot {
+        title: format!("Transactions since the restart{name}"),
+        x: "seconds since the restart".to_owned(),
+        y: "transactions/s".to_owned(),
+        marks: marks(&lines),
+        form: PlotForm::Lines { is_log_x: false, lines },
+    }
+}
+
+/// The reported figures that are not far above the lines.
+fn marks(lines: &[Line]) -> Vec<Mark> {
+    let top = lines.iter().flat_map(|line| &line.points).map(|point| point.y.most).fold(0.0, f64::max);
+    let marks = REPORTED.into_iter().filter(|(_, value)| *value <= top * MARK_LIMIT);
+    marks.map(|(label, value)| Mark { label: label.to_owned(), value }).collect()
+}
+
+fn by_threads(name: &str, experiment: &Experiment, page: &Page, cell: &Cell, contenders: &[Contender]) -> Plot {
+    let mut threads = experiment.threads.clone();
+    threads.sort_unstable();
+    let line = |contender: &Contender| {
+        let point = |threads: &usize| {
+            Some(Point { x: *threads as f64, y: page.spread(cell, &contender.to_string(), &rate_at(*threads))? })
+        };
+        Line { name: contender.to_string(), points: threads.iter().filter_map(point).collect() }
+    };
+    Plot {
+        title: format!("Transactions by threads, after the warm-up{name}"),
+        x: "threads".to_owned(),
+        y: "transactions/s".to_owned(),
+        form: PlotForm::Lines { is_log_x: true, lines: contenders.iter().map(line).collect() },
+        marks: Vec::new(),
+    }
+}
+
+fn by_second(name: &str, series: &Series, traces: &[&Trace]) -> Plot {
+    let line = |trace: &&Trace| Line {
+        name: trace.contender.to_string(),
+        points: points(most_by_second(&(series.values)(&trace.result.samples)).into_iter()),
+    };
+    Plot {
+        title: format!("{}, the node with most{name}", series.title),
+        x: "seconds since the restart".to_owned(),
+        y: series.y.to_owned(),
+        form: PlotForm::Lines { is_log_x: false, lines: traces.iter().map(line).collect() },
+        marks: Vec::new(),
+    }
+}
+
+/// Of each second, the node with the most.
+fn most_by_second(values: &[NodeValue]) -> Vec<(f64, f64)> {
+    let mut seconds: BTreeMap<u64, f64> = BTreeMap::new();
+    for NodeValue { at_s, value, .. } in values {
+        let most = seconds.entry(at_s.round() as u64).or_insert(*value);
+        *most = most.max(*value);
+    }
+    seconds.into_iter().map(|(second, value)| (second as f64, value)).collect()
+}
+
+fn points(values: impl Iterator<Item = (f64, f64)>) -> Vec<Point> {
+    values.map(|(x, y)| Point { x, y: Spread { median: y, least: y, most: y } }).collect()
+}
+
+/// Client connections by state.
+fn states(traces: &[&Trace]) -> Option<Plot> {
+    let means: Vec<(String, BTreeMap<String, f64>)> =
+        traces.iter().map(|trace| (trace.contender.to_string(), mean_states(&trace.result.samples))).collect();
+    let mut all: BTreeMap<&String, f64> = BTreeMap::new();
+    for (state, mean) in means.iter().flat_map(|(_, states)| states) {
+        let most = all.entry(state).or_default();
+        *most = most.max(*mean);
+    }
+    let mut shown: Vec<(&String, f64)> = all.into_iter().filter(|(_, mean)| *mean >= STATE_LIMIT).collect();
+    shown.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+    shown.truncate(STATES_LIMIT);
+    let group = |(contender, states): &(String, BTreeMap<String, f64>)| {
+        let bar = |(state, _): &(&String, f64)| {
+            let mean = states.get(*state).copied().unwrap_or(0.0);
+            ((*state).clone(), Some(Spread { median: mean, least: mean, most: mean }))
+        };
+        BarGroup { name: contender.clone(), bars: shown.iter().map(bar).collect() }
+    };
+    (!shown.is_empty()).then(|| Plot {
+        title: "What the connections wait for: states in the process list, mean of all samples".to_owned(),
+        x: "connections, all nodes".to_owned(),
+        y: String::new(),
+        form: PlotForm::Bars(means.iter().map(group).collect()),
+        marks: Vec::new(),
+    })
+}
+
+/// Connections in each state on average, of all nodes together.
+fn mean_states(samples: &[Sample]) -> BTreeMap<String, f64> {
+    let mut looks: BTreeMap<usize, f64> = BTreeMap::new();
+    samples.iter().for_each(|sample| *looks.entry(sample.node).or_default() += 1.0);
+    let mut means = BTreeMap::new();
+    for sample in samples {
+        for (state, count) in &sample.states {
+            *means.entry(state.clone()).or_default() += *count as f64 / looks[&sample.node];
+        }
+    }
+    means
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_node_with_most_is_shown() {
+        let values = [(0.9, 0, 3.0), (1.1, 1, 7.0), (2.0, 0, 5.0), (2.2, 1, 1.0)];
+        let values = values.map(|(at_s, node, value)| NodeValue { at_s, node, value });
+        assert_eq!(most_by_second(&values), [(1.0, 7.0), (2.0, 5.0)]);
+    }
+
+    #[test]
+    fn connections_of_all_nodes_are_added() {
+        let sample = |node, state: &str, count| Sample {
+            node,
+            states: BTreeMap::from([(state.to_owned(), count)]),
+            ..Sample::default()
+        };
+        let samples = [sample(0, "Commit", 4), sample(0, "Init", 4), sample(1, "Commit", 6)];
+        let expected = BTreeMap::from([("Commit".to_owned(), 8.0), ("Init".to_owned(), 2.0)]);
+        assert_eq!(mean_states(&samples), expected);
+    }
+
+    #[test]
+    fn marks_far_above_the_lines_are_left_out() {
+        let marks = |rate: f64| {
+            let line = Line { name: String::new(), points: points([(1.0, rate)].into_iter()) };
+            marks(&[line]).iter().map(|mark| mark.value).collect::<Vec<_>>()
+        };
+        assert_eq!((marks(50.0), marks(90.0), marks(300.0)), (vec![], vec![400.0], vec![1_000.0, 400.0]));
+    }
+
+    #[test]
+    fn many_contenders_stand_in_two_plots() {
+        let shown: Vec<usize> = groups(&Contender::all()).iter().map(|(_, shown)| shown.len()).collect();
+        assert_eq!(shown, [5, 5]);
+        assert_eq!(groups(&Contender::all()[..5]).len(), 1);
+    }
+}
