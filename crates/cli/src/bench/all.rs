@@ -18,7 +18,7 @@ use super::{INTERRUPTED, stop_on_signals};
 
 /// The experiments in the order of the index: name, the command beside it, and what it takes beside `--quick`, so that each
 /// ends within four minutes on two cores.
-const EXPERIMENTS: [(&str, &[&str], &[&str]); 11] = [
+const EXPERIMENTS: [(&str, &[&str], &[&str]); 12] = [
     ("employees", &[], &[]),
     ("shapes", &[], &["--scale", "0.3"]),
     ("load", &["--galera"], &["--scale", "0.1"]),
