@@ -17,6 +17,7 @@ pub mod checkpoint;
 pub mod cluster;
 mod coordinator;
 mod deferral;
+mod deferred_keys;
 mod expect;
 pub mod input;
 pub mod lexer;
@@ -32,6 +33,7 @@ mod stall;
 pub mod verify;
 
 pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
+pub use deferred_keys::{AUTO_BYTES, BuiltKeys, DeferIndexes, DeferredKeysReport, KeptKeys};
 pub use load::{InDoubt, Interrupter, Load, OpenError, Options, StartError};
 pub use output::Output;
 pub use plan_report::plan;

@@ -24,6 +24,8 @@ pub struct Progress {
     pub skipped: AtomicU64,
     /// Transactions replayed.
     pub replays: AtomicU64,
+    /// Tables whose deferred keys are built now.
+    pub key_builds: AtomicU64,
     /// Warnings counted by the server.
     pub warnings: AtomicU64,
     /// Text of the statements read, in bytes.
@@ -62,6 +64,7 @@ impl Progress {
         let table = match &chunk.work {
             Work::Rows { target, .. } => Some(target.table.name.clone()),
             Work::FirstRows { form, .. } => Some(form.name.clone()),
+            Work::DropKeys(table) | Work::BuildKeys(table) => Some(table.clone()),
             Work::Definition { .. } => None,
         };
         self.set_worker(worker, table);

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::apply::{Chunk, ChunkStatement};
 use crate::cluster::ClusterSummary;
 use crate::deferral::{CheckReport, ViolatedConstraint};
+use crate::deferred_keys::DeferredKeysReport;
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
 use crate::verify::Verification;
@@ -254,6 +255,8 @@ pub struct Summary {
     pub foreign_keys: CheckReport,
     /// How unique keys were checked.
     pub unique_checks: CheckReport,
+    /// The keys that were built after the rows of their tables.
+    pub deferred_keys: DeferredKeysReport,
     /// Transactions replayed after deadlocks, lock waits or lost connections.
     pub replays: u64,
     /// Warnings of the server, as it counts them for each statement.

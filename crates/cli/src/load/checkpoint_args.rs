@@ -144,6 +144,9 @@ fn show(load: &Interrupted) {
     if let Some(unknown) = &load.unknown {
         println!("  in doubt: {unknown}");
     }
+    for missing in &load.missing_keys {
+        println!("  indexes are missing: {} (created at {}): {}", missing.table, missing.place, missing.statement);
+    }
     if load.connection_id.is_none() {
         println!(
             "  to resume: the same command with --resume; to discard the checkpoints: --discard-checkpoint={}",

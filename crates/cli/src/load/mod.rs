@@ -3,6 +3,7 @@
 mod checkpoint_args;
 mod checks;
 mod cluster_args;
+mod deferred_indexes;
 mod private_server;
 mod progress_line;
 mod result_rows;
@@ -28,6 +29,7 @@ use crate::connection_args::ConnectionArgs;
 use checkpoint_args::CheckpointArgs;
 use checks::ChecksArgs;
 use cluster_args::ClusterArgs;
+use deferred_indexes::DeferredIndexesArgs;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
 
@@ -62,6 +64,10 @@ pub struct LoadArgs {
 
     #[command(flatten)]
     checks: ChecksArgs,
+
+    #[command(flatten)]
+    deferred_indexes: DeferredIndexesArgs,
+
     /// Verify at the end that the server has the content of the dump; exit with status 1 if it does not
     #[arg(long, conflicts_with = "plan")]
     verify: bool,
@@ -134,6 +140,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         binary_mode: args.binary_mode,
         foreign_keys: args.checks.foreign_keys(),
         unique_checks: args.checks.unique_checks(),
+        defer_indexes: args.deferred_indexes.defer_indexes(),
         verify: args.verify,
     };
     if args.plan {
@@ -219,9 +226,11 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
         for _ in signals.forever() {
             seen += 1;
             if seen > 1 {
+                eprint!("{}", deferred_indexes::missing(&interrupter.missing_keys()));
                 std::process::exit(INTERRUPTED.into());
             }
             eprintln!("hortator: interrupted: rolling back open transactions (interrupt again to exit at once)");
+            eprint!("{}", deferred_indexes::to_build(interrupter.missing_keys().len()));
             let (interrupter, ended) = (interrupter.clone(), ended.clone());
             std::thread::spawn(move || end(&interrupter, shown, &ended));
         }
@@ -232,8 +241,12 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
 /// Ends the load; exits the program if the load still waits for input.
 fn end(interrupter: &Interrupter, shown: Shown, has_ended: &AtomicBool) {
     interrupter.interrupt();
-    let summary = interrupter.summary();
+    let mut summary = interrupter.summary();
     std::thread::sleep(INPUT_TIMEOUT);
+    if !has_ended.load(Ordering::Acquire) && interrupter.build_missing_keys() {
+        std::thread::sleep(INPUT_TIMEOUT);
+        summary = interrupter.summary();
+    }
     if !has_ended.load(Ordering::Acquire) {
         // The main session's transaction rolls back with its connection.
         let status = shown.show(&summary).unwrap_or(INTERRUPTED);

@@ -84,6 +84,10 @@ fn message(progress: &Progress, read: u64, elapsed: Duration) -> String {
         let left = seconds * (total - read) as f64 / read as f64;
         parts.push(format!("{} left", HumanDuration(Duration::from_secs_f64(left))));
     }
+    match Progress::value(&progress.key_builds) {
+        0 => {}
+        builds => parts.push(format!("building indexes of {builds} table(s)")),
+    }
     let tables = progress.current_tables();
     if !tables.is_empty() {
         let more = tables.len().saturating_sub(TABLES_NAMED);

@@ -9,6 +9,7 @@ use hortator_load::report::{End, Summary};
 use indicatif::{HumanBytes, HumanCount};
 
 use super::checks;
+use super::deferred_indexes;
 use super::verification;
 
 /// The summary, for standard error.
@@ -47,6 +48,7 @@ pub(super) fn text(summary: &Summary) -> String {
         text.push_str(&of_cluster(cluster, summary.all_nodes_s));
     }
     let _ = writeln!(text, "{}", checks::line(summary));
+    text.push_str(&deferred_indexes::lines(summary));
     if summary.warnings > 0 {
         let _ = writeln!(text, "server warnings: {} (as with the client)", HumanCount(summary.warnings));
     }
@@ -138,6 +140,7 @@ pub(super) fn plan(plan: &Plan) -> String {
         let _ = writeln!(text, "  cluster: {line}");
     }
     let _ = writeln!(text, "{}", checks::planned(plan));
+    text.push_str(&deferred_indexes::planned(plan));
     for note in &plan.server {
         let _ = writeln!(text, "  server: {note}");
     }

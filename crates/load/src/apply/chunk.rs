@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hortator_core::Key;
-use hortator_mysql::catalog::Table;
+use hortator_mysql::catalog::{Table, TableName};
 
 use crate::analysis::StatementInfo;
 use crate::checkpoint::LargeTransactionBegin;
@@ -73,6 +73,10 @@ pub enum Work {
         /// It creates one table, which is not there: so nobody has to look.
         creates_absent: bool,
     },
+    /// The keys of a table that can be built after its rows are dropped.
+    DropKeys(TableName),
+    /// They are built.
+    BuildKeys(TableName),
 }
 
 /// What becomes of a chunk of rows when one of its statements fails.
@@ -142,7 +146,7 @@ impl Chunk {
     pub fn commit_queue(&self) -> Option<Key> {
         match self.work {
             Work::Rows { commit_queue, .. } => commit_queue,
-            Work::FirstRows { .. } | Work::Definition { .. } => None,
+            Work::FirstRows { .. } | Work::Definition { .. } | Work::DropKeys(_) | Work::BuildKeys(_) => None,
         }
     }
 }

@@ -320,6 +320,12 @@ impl Pool {
         self.lock().next
     }
 
+    /// Where the load has ended, or is to end if something fails now: a failure there counts.
+    pub fn end_position(&self) -> Seqno {
+        let state = self.lock();
+        state.stop_at.unwrap_or(state.next)
+    }
+
     /// Whether the work at this position is not to be done (any more).
     pub fn is_cancelled_at(&self, seqno: Seqno) -> bool {
         self.is_cancelled(&self.lock(), seqno)

@@ -60,6 +60,15 @@ pub enum Error {
         connection_id: u64,
     },
 
+    /// The load has dropped keys, to be built after the rows, and they cannot be built.
+    #[error("the checkpoints of load {load_id} cannot be discarded, because they record missing keys: {message}")]
+    MissingKeys {
+        /// The load's number.
+        load_id: u64,
+        /// What the server says, and what to do.
+        message: String,
+    },
+
     /// A later version wrote the checkpoints.
     #[error(
         "load {load_id} has checkpoints in format {format}, which this version of Hortator does not support: use a later version"

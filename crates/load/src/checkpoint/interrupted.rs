@@ -31,6 +31,19 @@ pub struct Interrupted {
     pub in_doubt_statements: Vec<String>,
     /// Statements of which it is not known here whether they ran, and why not; null where all is known.
     pub unknown: Option<String>,
+    /// The keys that are missing, because their tables' rows are not all there.
+    pub missing_keys: Vec<MissingKeysOf>,
+}
+
+/// A table whose keys are missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MissingKeysOf {
+    /// `schema.table`.
+    pub table: String,
+    /// `file:line` of its CREATE TABLE.
+    pub place: String,
+    /// The statement that adds the keys.
+    pub statement: String,
 }
 
 impl Interrupted {

@@ -6,10 +6,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hortator_mysql::{ConnectOptions, Connection, Row};
 
 use super::apart::anchor;
+use super::deferred_keys::{self, FORMAT_WITH_KEYS};
 use super::interrupted::{IN_DOUBT_LISTED_LIMIT, Interrupted};
 use super::local_journal;
 use super::statements::{FORMAT, Statements, hex};
 use super::{Error, Identity, RecoveryHint, State};
+use crate::deferred_keys::MissingKeys;
 use crate::session::open_long_lived;
 
 /// Keeps one load from dropping the schema while another load starts.
@@ -46,6 +48,7 @@ pub(super) fn begin(
         if identity.is_certain() {
             for (id, _, _) in loads(connection, statements)?.iter().filter(|(_, found, _)| found == identity) {
                 if holder(connection, *id)?.is_none() {
+                    deferred_keys::restore(connection, statements, *id)?;
                     remove(connection, statements, *id)?;
                 }
             }
@@ -133,7 +136,7 @@ pub(super) fn find_id(
 }
 
 fn check_format(load_id: u64, format: u64) -> Result<u64, Error> {
-    if format > FORMAT { Err(Error::Newer { load_id, format }) } else { Ok(load_id) }
+    if format > FORMAT_WITH_KEYS { Err(Error::Newer { load_id, format }) } else { Ok(load_id) }
 }
 
 /// Waits until all former sessions of the load have ended, and takes over.
@@ -248,7 +251,8 @@ pub(super) fn end(
     is_complete: bool,
 ) -> Result<bool, hortator_mysql::Error> {
     let recorded = format!("SELECT COUNT(*) FROM {}.`chunks` WHERE `load_id` = {load_id}", statements.quoted());
-    if !is_complete && number(connection, &recorded)? > 0 {
+    let are_keys_missing = !deferred_keys::missing(connection, statements, load_id)?.is_empty();
+    if are_keys_missing || (!is_complete && number(connection, &recorded)? > 0) {
         return Ok(true);
     }
     with_schema_lock(connection, |connection| Ok(drop_or_remove(connection, statements, load_id)?))
@@ -278,8 +282,9 @@ fn drop_or_remove_tables(
 ) -> Result<(), hortator_mysql::Error> {
     let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
     let other_tables = format!(
-        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks')",
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks', '{}')",
         hex(statements.schema()),
+        deferred_keys::TABLE,
     );
     if number(connection, &other_loads)? == 0 && number(connection, &other_tables)? == 0 {
         let dropped = connection.execute(format!("DROP DATABASE {}", statements.quoted()).as_bytes());
@@ -303,6 +308,7 @@ fn remove_rows(
     statements: &Statements,
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
+    deferred_keys::remove(connection, statements, load_id)?;
     let some =
         format!("DELETE FROM {}.`chunks` WHERE `load_id` = {load_id} LIMIT {REMOVED_AT_ONCE}", statements.quoted(),);
     while connection.execute(some.as_bytes())?.affected_rows > 0 {}
@@ -361,6 +367,10 @@ pub fn interrupted(
                 .map(|row| format!("{}:{}", text(row, 0), text(row, 1)))
                 .collect(),
             unknown: None,
+            missing_keys: deferred_keys::missing(&mut connection, &statements, load_id)?
+                .iter()
+                .map(MissingKeys::describe)
+                .collect(),
         };
         if let Some(anchor) = anchor(&mut connection, &statements, load_id)? {
             load.add_local_journal(&anchor, journal_folder);
@@ -388,6 +398,7 @@ pub fn discard(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> 
             (Some(connection_id), Some(load_id)) => return Err(Error::Running { load_id, connection_id }),
             (Some(_), None) => {}
             (None, _) => {
+                deferred_keys::restore(&mut connection, &statements, id)?;
                 with_schema_lock(&mut connection, |connection| Ok(drop_or_remove(connection, &statements, id)?))?;
                 discarded.push(id);
             }

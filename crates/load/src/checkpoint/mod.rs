@@ -12,6 +12,7 @@
 //! ```text
 //!   loads   one row for each load that is running or interrupted: its input, its start
 //!   chunks  one row for each run of statements: position, hash, state, rows
+//!   deferred_keys   one row for each table whose keys are dropped, to be built after its rows
 //! ```
 //!
 //! Each session of a load holds a user lock (`GET_LOCK`), named after load and session number. The server releases it after
@@ -21,6 +22,7 @@
 //! This module writes and reads checkpoints. Coordinator and workers decide what has a checkpoint, and when.
 
 mod apart;
+mod deferred_keys;
 mod entry;
 mod error;
 mod identity;
@@ -44,7 +46,7 @@ use crate::cluster::{Targets, WriterConnection};
 pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, LargeTransactionBegin, RecoveryHint, Span, State, digest};
 pub use error::Error;
 pub use identity::Identity;
-pub use interrupted::Interrupted;
+pub use interrupted::{Interrupted, MissingKeysOf};
 pub use load_registry::{discard, interrupted};
 use local_journal::LocalJournal;
 pub use local_journal::LostJournal;

@@ -164,6 +164,9 @@ impl Coordinator<'_> {
                 self.catalog.new_tables.add(table, is_plain.then(|| references.clone()));
             }
         }
+        if creates_absent && let [table] = &tables[..] {
+            self.deferred_indexes.created(table, &location, self.main.state());
+        }
         let write_set = write_sets::define(&tables, &references, reads_rows);
         let session = self.main.state().clone();
         let dialect = self.main.dialect();
@@ -203,12 +206,16 @@ impl Coordinator<'_> {
     }
 
     pub(super) fn admit(&mut self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
-        self.progress.chunk_begun(&chunk);
-        match &chunk.work {
-            Work::Rows { target, .. } => self.catalog.new_tables.fill(&target.table.name),
-            Work::FirstRows { form, .. } => self.catalog.new_tables.fill(&form.name),
-            Work::Definition { .. } => {}
+        let table = match &chunk.work {
+            Work::Rows { target, .. } => Some(&target.table.name),
+            Work::FirstRows { form, .. } => Some(&form.name),
+            Work::Definition { .. } | Work::DropKeys(_) | Work::BuildKeys(_) => None,
+        };
+        if let Some(table) = table {
+            self.catalog.new_tables.fill(table);
+            self.defer_keys(table, bytes)?;
         }
+        self.progress.chunk_begun(&chunk);
         self.pool.admit(write_set, bytes, chunk, &mut || self.main.keep_alive())
     }
 

@@ -79,6 +79,7 @@ impl Coordinator<'_> {
             DefinitionChanges::Schema(schema) => {
                 self.main.look_ahead.known = None;
                 self.deferral.emptied(None);
+                self.deferred_indexes.forget(None);
                 self.catalog.forget_schema(schema);
             }
             DefinitionChanges::Anything => self.forget_definitions(info, location)?,
@@ -109,6 +110,7 @@ impl Coordinator<'_> {
         if is_known && !self.ask(location, runs_text)? {
             self.main.look_ahead.known = None;
             self.deferral.emptied(None);
+            self.deferred_indexes.forget(None);
             self.catalog.forget_all_but_routines();
         } else {
             self.forget_all();
@@ -121,6 +123,7 @@ impl Coordinator<'_> {
 
     pub(super) fn forget(&mut self, table: &TableName) {
         self.main.look_ahead.known = None;
+        self.deferred_indexes.forget(Some(table));
         self.deferral.emptied(Some(table));
         self.catalog.forget(table);
     }
@@ -128,6 +131,7 @@ impl Coordinator<'_> {
     pub(super) fn forget_all(&mut self) {
         self.main.look_ahead.known = None;
         self.deferral.emptied(None);
+        self.deferred_indexes.forget(None);
         self.catalog.forget_all();
     }
 }

@@ -4,6 +4,7 @@ use crate::apply::{CatalogConnection, Pool};
 use crate::checkpoint::Checkpoints;
 use crate::cluster::Targets;
 use crate::deferral::Deferral;
+use crate::deferred_keys::DeferredKeys;
 use crate::progress::Progress;
 
 /// What a coordinator shares with the rest of its load.
@@ -14,6 +15,7 @@ pub(crate) struct LoadContext<'l> {
     pub(crate) targets: &'l Targets,
     pub(crate) catalog: &'l CatalogConnection,
     pub(crate) deferral: &'l Deferral,
+    pub(crate) deferred_keys: &'l DeferredKeys,
     pub(crate) checkpoints: Option<&'l Checkpoints>,
 }
 

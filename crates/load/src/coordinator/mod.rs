@@ -12,6 +12,7 @@ mod analyzed_statement;
 mod catalog_cache;
 mod chunk_builder;
 mod constraints;
+mod deferred_indexes;
 mod definitions;
 mod existence;
 mod expectations;
@@ -60,6 +61,7 @@ use crate::session::SessionState;
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
 use chunk_builder::OpenChunk;
+use deferred_indexes::DeferredIndexes;
 use definitions::DefinitionChanges;
 use held::Held;
 use journal::{Asked, RowEffects, Unrecorded};
@@ -82,6 +84,7 @@ pub(crate) struct Coordinator<'l> {
     pool: &'l Pool,
     progress: &'l Progress,
     deferral: &'l Deferral,
+    deferred_indexes: DeferredIndexes,
     chunk_limits: ChunkLimits,
     main: MainSession<'l>,
     catalog: CatalogCache<'l>,
@@ -123,7 +126,7 @@ impl<'l> Coordinator<'l> {
         resume: Option<Resume>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let LoadContext { pool, progress, targets, catalog, deferral, checkpoints } = load_context;
+        let LoadContext { pool, progress, targets, catalog, deferral, deferred_keys, checkpoints } = load_context;
         let catalog = CatalogCache::new(catalog);
         let folds = catalog.connection().fetch(b"SELECT @@lower_case_table_names")?;
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
@@ -141,6 +144,7 @@ impl<'l> Coordinator<'l> {
             pool,
             progress,
             deferral,
+            deferred_indexes: DeferredIndexes::new(deferred_keys),
             chunk_limits,
             main,
             catalog,
@@ -249,6 +253,7 @@ impl<'l> Coordinator<'l> {
     /// Gives all statements so far their place, and waits until they are done.
     pub(crate) fn finish_stream(&mut self) -> Result<(), Stopped> {
         self.place_all()?;
+        self.build_keys()?;
         self.finish()
     }
 
@@ -290,7 +295,7 @@ impl<'l> Coordinator<'l> {
                 // A record of several definitions has no gaps.
                 self.end_keys()?;
                 self.left_out(&statement.info);
-                Ok(())
+                self.build_keys_behind(&statement.info)
             }
             Step::CommitInstead => {
                 self.run_batch()?;
@@ -304,6 +309,7 @@ impl<'l> Coordinator<'l> {
             }
             Step::TableDdl { tables, references, drains } => {
                 self.run_batch()?;
+                self.build_keys()?;
                 self.add_table_ddl(statement, tables, references, drains)
             }
             Step::OtherDdl { tables, effect } => self.run_other_ddl(&statement, &tables, &effect),
@@ -331,6 +337,7 @@ impl<'l> Coordinator<'l> {
         tables: &[TableName],
         effect: &DdlEffect,
     ) -> Result<(), Stopped> {
+        self.build_keys()?;
         // What the dump takes away must not go if it fails before this place.
         if *effect == DdlEffect::Drops { self.finish() } else { self.flush() }?;
         self.deferral.defined(tables, self.main.state().checks_foreign_keys());
@@ -380,6 +387,7 @@ impl<'l> Coordinator<'l> {
     /// Runs a statement in the main session: with its neighbours where they are of its kind, else while nothing else runs.
     fn run_in_main(&mut self, statement: AnalyzedStatement, reason: Reason) -> Result<(), Stopped> {
         self.progress.barrier(reason);
+        self.build_keys()?;
         self.begin_for_events(&statement)?;
         if self.can_batch(&statement) {
             return self.add_to_batch(statement);
@@ -402,6 +410,7 @@ impl<'l> Coordinator<'l> {
     ) -> Result<(), Stopped> {
         let (info, location) = (&statement.info, &statement.location);
         self.run_batch()?;
+        self.build_keys()?;
         self.flush()?;
         let asks = info.reads_diagnostics();
         if !asks && !self.main.has_joinable(asked) {

@@ -82,6 +82,7 @@ impl Coordinator<'_> {
                 self.left_out(&statement.info);
                 self.transaction_to_worker()?;
                 self.commit_large()?;
+                self.build_keys_behind(&statement.info)?;
             }
             Role::Other => {
                 self.transaction_to_main()?;

@@ -25,6 +25,22 @@ impl Interrupter {
         }
     }
 
+    /// Builds the deferred keys that are missing once the workers have ended, or waits until they are built: for a load that
+    /// cannot end by itself. Returns whether there were any.
+    #[must_use]
+    pub fn build_missing_keys(&self) -> bool {
+        let _ = self.state.pool.drain(&mut || {});
+        let were_missing = !self.missing_keys().is_empty();
+        self.state.build_missing_keys();
+        were_missing
+    }
+
+    /// The statements that add the keys which are missing now.
+    #[must_use]
+    pub fn missing_keys(&self) -> Vec<String> {
+        self.state.deferred_keys.report().missing
+    }
+
     /// What an interrupted load did, once its workers have rolled back: for a load that cannot end by itself because it
     /// waits for input that does not come. What a load knows only at its end is absent.
     #[must_use]

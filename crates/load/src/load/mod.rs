@@ -23,6 +23,7 @@ use crate::checkpoint::{self, CheckpointMode, Checkpoints, Start};
 use crate::cluster::{NodeMonitor, Targets};
 pub use crate::coordinator::InDoubt;
 use crate::deferral::Deferral;
+use crate::deferred_keys::DeferredKeys;
 use crate::input::Source;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -67,6 +68,7 @@ impl Load {
         let progress = Arc::new(Progress::new(threads));
         let (checkpoints, checkpoints_disabled_reason) = open_checkpoints(&options, &targets, threads)?;
         let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
+        let deferred_keys = DeferredKeys::open(&options, &targets, checkpoints.as_ref(), &connection)?;
         let mut rows_before = 0;
         if let Some(checkpoints) = checkpoints.as_ref().filter(|_| options.start != Start::New) {
             for (table, rows) in checkpoints.rows_by_table()? {
@@ -87,6 +89,7 @@ impl Load {
             rows_before,
             restarts: AtomicU64::new(0),
             deferral,
+            deferred_keys,
         };
         Ok(Self { options, state: Arc::new(state), source: Mutex::new(None) })
     }
@@ -132,6 +135,7 @@ impl Load {
             scope
                 .spawn(move || state.checkpoints.iter().for_each(|checkpoints| checkpoints.keep_local_journal(&until)));
             let loaded = self.load(output).inspect_err(|_| state.forget_empty_checkpoints())?;
+            state.build_missing_keys();
             let validated = loaded.validate(state, &self.options);
             let verified = validated.verify(state);
             Ok(state.summary(Some(verified)))

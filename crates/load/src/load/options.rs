@@ -7,6 +7,7 @@ use hortator_mysql::ConnectOptions;
 use super::InDoubt;
 use crate::checkpoint::{CheckpointMode, Identity, Start};
 use crate::deferral::Checks;
+use crate::deferred_keys::DeferIndexes;
 
 /// What to load, and how.
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ pub struct Options {
     pub foreign_keys: Checks,
     /// When to check unique keys.
     pub unique_checks: Checks,
+    /// When to build the non-unique keys of tables that the load creates.
+    pub defer_indexes: DeferIndexes,
     /// Verify at the end that the server has the content of the stream.
     pub verify: bool,
 }

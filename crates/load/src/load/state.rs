@@ -10,6 +10,7 @@ use crate::apply::Pool;
 use crate::checkpoint::Checkpoints;
 use crate::cluster::{NodeMonitor, Targets};
 use crate::deferral::{Deferral, Validations};
+use crate::deferred_keys::DeferredKeys;
 use crate::progress::Progress;
 use crate::report::{CheckpointSummary, End, Summary, TableRows};
 
@@ -30,6 +31,7 @@ pub(super) struct LoadState {
     /// How often the load has lost its main session and resumed automatically.
     pub(super) restarts: AtomicU64,
     pub(super) deferral: Deferral,
+    pub(super) deferred_keys: DeferredKeys,
 }
 
 impl LoadState {
@@ -43,6 +45,14 @@ impl LoadState {
         if let Some(checkpoints) = &self.checkpoints {
             // Where the server is gone, the next load of the same input discards them.
             let _ = checkpoints.end(false);
+        }
+    }
+
+    /// The load ends: the deferred keys that are missing are built, whatever has ended it.
+    pub(super) fn build_missing_keys(&self) {
+        let Some(checkpoints) = &self.checkpoints else { return };
+        for failed in self.deferred_keys.build_missing(checkpoints, &self.progress) {
+            self.pool.fail(self.pool.end_position(), failed.failure(b""), true);
         }
     }
 
@@ -72,6 +82,7 @@ impl LoadState {
             barrier_reasons,
             foreign_keys: self.deferral.report_foreign_keys(validations.foreign_keys),
             unique_checks: self.deferral.report_unique_checks(validations.unique_keys),
+            deferred_keys: self.deferred_keys.report(),
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
             checkpoint: CheckpointSummary {

@@ -23,11 +23,12 @@ impl Load {
     /// # Errors
     /// When a connection cannot be opened. Nothing of the input is read then.
     pub(super) fn load_stream(&self, is_resume: bool, output: &mut dyn Output) -> Result<Loaded, StartError> {
-        let LoadState { targets, pool, progress, checkpoints, deferral, .. } = &*self.state;
+        let LoadState { targets, pool, progress, checkpoints, deferral, deferred_keys, .. } = &*self.state;
         let checkpoints = checkpoints.as_ref();
         let resume = if is_resume { self.open_resume()? } else { None };
         let catalog = CatalogConnection::open(targets)?;
-        let load_context = LoadContext { pool, progress, targets, catalog: &catalog, deferral, checkpoints };
+        let load_context =
+            LoadContext { pool, progress, targets, catalog: &catalog, deferral, deferred_keys, checkpoints };
         let mut coordinator = Coordinator::open(load_context, self.chunk_limits(), resume, output)?
             .with_expectations(self.options.verify.then(Expectations::default));
         let workers = self.connect_workers(&catalog)?;
@@ -67,10 +68,19 @@ impl Load {
 
     /// All workers, each with its connection: the dump may change who can log in (its own account's password, say).
     fn connect_workers<'l>(&'l self, catalog: &'l CatalogConnection) -> Result<Vec<Worker<'l>>, StartError> {
-        let LoadState { threads, targets, monitor, pool, progress, checkpoints, .. } = &*self.state;
+        let LoadState { threads, targets, monitor, pool, progress, checkpoints, deferred_keys, .. } = &*self.state;
         let worker = |number| {
-            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), catalog)
-                .with_batch_rows(self.options.batch_rows)
+            Worker::new(
+                number,
+                pool,
+                progress,
+                targets,
+                monitor.throttle(),
+                checkpoints.as_ref(),
+                catalog,
+                deferred_keys,
+            )
+            .with_batch_rows(self.options.batch_rows)
         };
         let mut workers: Vec<Worker<'_>> = (1..=*threads).map(worker).collect();
         let outcomes: Vec<_> = thread::scope(|scope| {

@@ -20,6 +20,7 @@ use crate::analysis::{
 };
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
+use crate::deferred_keys::{self, AUTO_BYTES, DeferIndexes};
 use crate::lexer::{Charset, Dialect, Item, Kind, Location, Statements, StatementsOptions};
 use crate::load::{CHUNK_BYTES, Options};
 use crate::planner::insert_form::InsertForm;
@@ -53,6 +54,10 @@ pub struct Plan {
     pub foreign_keys: CheckReport,
     /// How unique keys would be.
     pub unique_checks: CheckReport,
+    /// When non-unique keys would be built.
+    pub defer_indexes: DeferIndexes,
+    /// Why they would be built with each row, although that is not what is asked for.
+    pub indexes_not_deferred_reason: Option<&'static str>,
     /// What is wrong with the input, if anything.
     pub failures: Vec<Failure>,
 }
@@ -70,6 +75,8 @@ pub struct PlannedTable {
     pub protocol: &'static str,
     /// How its statements would be ordered, and why.
     pub order: String,
+    /// Why its non-unique keys would be built with each row; `None` where they would be built after the rows.
+    pub indexes_kept_reason: Option<&'static str>,
 }
 
 /// A statement that everything else would wait for.
@@ -116,10 +123,15 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
     let reader = Reader {
         database: tracker.state().database.clone(),
         catalog: Connection::open(targets.options())?,
+        plan: Plan {
+            cluster: targets.plan(),
+            defer_indexes: options.defer_indexes,
+            indexes_not_deferred_reason: deferred_keys::planned_reason(options, &targets, &connection),
+            ..Plan::default()
+        },
         connection,
         server,
         tracker,
-        plan: Plan { cluster: targets.plan(), ..Plan::default() },
         found: BTreeMap::new(),
         sequence: Vec::new(),
         defined: BTreeMap::new(),
@@ -193,7 +205,7 @@ impl Reader {
         let typed = if takes_arrays { "bulk execute" } else { "prepared batches" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
-            self.plan.tables.push(planned(&name, found, typed));
+            self.plan.tables.push(planned(&name, found, typed, options.defer_indexes));
         }
         Ok(self.plan)
     }
@@ -434,7 +446,13 @@ impl ExpectedTable {
     }
 }
 
-fn planned(name: &TableName, found: Found, typed: &'static str) -> PlannedTable {
+fn planned(name: &TableName, found: Found, typed: &'static str, defer_indexes: DeferIndexes) -> PlannedTable {
+    let indexes_kept_reason = match defer_indexes {
+        DeferIndexes::Never => Some("as asked for"),
+        _ if !found.is_new => Some("the table exists already"),
+        DeferIndexes::Auto if found.bytes < AUTO_BYTES as u64 => Some("it gets less than 4 MiB of rows"),
+        DeferIndexes::Auto | DeferIndexes::Always => None,
+    };
     let mut order = if found.order.is_empty() {
         "in parallel, committed in order".to_owned()
     } else {
@@ -444,5 +462,5 @@ fn planned(name: &TableName, found: Found, typed: &'static str) -> PlannedTable 
         order.push_str(" (prediction: the table does not exist yet)");
     }
     let protocol = if found.is_text { "text" } else { typed };
-    PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, protocol, order }
+    PlannedTable { table: name.to_string(), rows: found.rows, bytes: found.bytes, protocol, order, indexes_kept_reason }
 }

@@ -14,6 +14,11 @@ const DEFINITION: u32 = u32::MAX;
 const CATALOG: &[u8] = b"\0catalog";
 const WHOLE_CATALOG: &[u8] = b"\0";
 
+/// One of the places at which keys of a table are built: as many tables at a time as there are places.
+pub(crate) fn key_build(place: usize) -> Key {
+    Key::row(CATALOG, WHOLE_CATALOG, 0, &place.to_be_bytes())
+}
+
 /// A table's rows.
 pub(crate) fn table(name: &TableName) -> Key {
     Key::table(&name.schema, &name.table)

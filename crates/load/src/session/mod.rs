@@ -158,6 +158,11 @@ impl SessionState {
         self.variable(name).flatten().unwrap_or_default()
     }
 
+    /// Whether the dump has given a variable another value.
+    pub(crate) fn has_changed(&self, name: &str) -> bool {
+        self.changed.contains_key(name)
+    }
+
     /// A variable's value, which may be NULL; `None` for one that the server does not have.
     fn variable(&self, name: &str) -> Option<Option<&[u8]>> {
         self.changed.get(name).or_else(|| self.initial.get(name)).map(Option::as_deref)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hortator_load::checkpoint::{CheckpointMode, Start};
 use hortator_load::input::Source as Input;
 use hortator_load::report::{End, Summary};
-use hortator_load::{Checks, InDoubt, Load, Options, Output};
+use hortator_load::{Checks, DeferIndexes, InDoubt, Load, Options, Output};
 use hortator_mysql::{
     BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, RowSink, quote_string,
 };
@@ -350,6 +350,7 @@ impl Copy<'_> {
             chunk_bytes: Some(STATEMENT_BYTES * 2),
             in_flight_bytes: Some(IN_FLIGHT_BYTES),
             batch_rows: None,
+            defer_indexes: DeferIndexes::Never,
             force: false,
             comments: false,
             binary_mode: true,

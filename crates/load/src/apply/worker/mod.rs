@@ -1,8 +1,10 @@
 //! A worker: one connection that applies chunks, each in a transaction that is replayed whole when it must be.
 //!
 //! Modules: `transaction` is one attempt at a chunk, `non_transactional` rows of engines without transactions,
-//! `definition` DDL, `first_rows` rows of a table that is new, `journal` the checkpoints, `worker_connection` the connection and its session.
+//! `definition` DDL, `deferred_keys` keys that are
+//! built after the rows, `first_rows` rows of a table that is new, `journal` the checkpoints, `worker_connection` the connection and its session.
 
+mod deferred_keys;
 mod definition;
 mod first_rows;
 mod journal;
@@ -23,6 +25,7 @@ use super::pool::{CommitSlot, Pool};
 use super::row_sender::{Protocol, RowSender};
 use crate::checkpoint::{Checkpoints, RecoveryHint};
 use crate::cluster::{Targets, Throttle};
+use crate::deferred_keys::DeferredKeys;
 use crate::progress::Progress;
 use crate::report::Failure;
 use journal::ChunkStart;
@@ -47,6 +50,7 @@ pub struct Worker<'l> {
     throttle: &'l Throttle,
     checkpoints: Option<&'l Checkpoints>,
     catalog: &'l CatalogConnection,
+    deferred_keys: &'l DeferredKeys,
     /// From 1; 0 is the main session.
     number: usize,
     connection: Option<WorkerConnection>,
@@ -115,7 +119,7 @@ enum Attempt {
 impl<'l> Worker<'l> {
     /// A worker without a connection: [`Worker::connect`] opens it.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         number: usize,
         pool: &'l Pool,
         progress: &'l Progress,
@@ -123,6 +127,7 @@ impl<'l> Worker<'l> {
         throttle: &'l Throttle,
         checkpoints: Option<&'l Checkpoints>,
         catalog: &'l CatalogConnection,
+        deferred_keys: &'l DeferredKeys,
     ) -> Self {
         Self {
             pool,
@@ -131,6 +136,7 @@ impl<'l> Worker<'l> {
             throttle,
             checkpoints,
             catalog,
+            deferred_keys,
             number,
             connection: None,
             sender: RowSender::default(),
@@ -160,6 +166,8 @@ impl<'l> Worker<'l> {
                 // The load ends here.
                 Work::FirstRows { .. } => {}
                 Work::Definition { .. } => self.definition(seqno, &chunk),
+                Work::DropKeys(table) => self.drop_keys(seqno, &chunk, table),
+                Work::BuildKeys(table) => self.build_keys(seqno, &chunk, table),
             }
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);

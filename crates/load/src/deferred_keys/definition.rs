@@ -1,0 +1,199 @@
+//! Which keys of a table can be built after its rows: a pure function of what `SHOW CREATE TABLE` prints.
+//!
+//! The text of a key is taken over byte for byte, so that the table gets the same key again. MariaDB lists unique keys
+//! first, then the others as they were added, then FULLTEXT. A key that is dropped and added again is therefore the last of
+//! its kind: only those behind the last key that stays can be deferred.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// A key as the server prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// Its name.
+    pub name: String,
+    /// Its definition, as in ``KEY `name` (`column`)``.
+    pub definition: String,
+}
+
+/// Why the keys of a table stay.
+pub(super) type KeptReason = &'static str;
+
+const NOT_PRINTED: KeptReason = "the server does not print its definition in a known form";
+const NO_KEYS: KeptReason = "it has no non-unique key";
+const ALL_NEEDED: KeptReason = "its non-unique keys, or keys behind them, are needed for a foreign key, AUTO_INCREMENT or \
+                                a spatial index";
+
+/// Words behind the columns that say that a table is not deferred, and why.
+const OF_TABLE: [(&str, KeptReason); 2] =
+    [("PARTITION BY", "it is partitioned"), ("SYSTEM VERSIONING", "it is system-versioned")];
+
+/// A table's definition, in parts.
+struct Definition<'a> {
+    /// What stands between the parentheses, divided at the commas.
+    items: Vec<&'a [u8]>,
+    /// What follows, without what is quoted.
+    options: String,
+}
+
+/// The keys that can be built after the rows. `referenced`: columns that foreign keys of other tables may refer to.
+pub(super) fn deferrable(definition: &[u8], referenced: &BTreeSet<Vec<u8>>) -> Result<Vec<Key>, KeptReason> {
+    let Definition { items, options } = divide(definition).ok_or(NOT_PRINTED)?;
+    if !options.contains("ENGINE=InnoDB") {
+        return Err("its engine is not InnoDB");
+    }
+    if let Some((_, reason)) = OF_TABLE.iter().find(|(words, _)| options.contains(words)) {
+        return Err(reason);
+    }
+    let mut needed = referenced.clone();
+    let mut keys: Vec<(Option<Key>, Vec<u8>)> = Vec::new();
+    for item in items {
+        let plain = unquoted(item);
+        if item.starts_with(b"`") {
+            if plain.contains(" GENERATED ") || plain.contains(" AS (") || plain.contains(" AS ROW ") {
+                // Whether the server computes a value while rows go in can depend on its keys.
+                return Err("it has computed columns");
+            }
+            if plain.contains("AUTO_INCREMENT") {
+                needed.extend(names(item).into_iter().take(1));
+            }
+        } else if item.starts_with(b"KEY `") {
+            let mut names = names(item).into_iter();
+            let (name, column) = (names.next().ok_or(NOT_PRINTED)?, names.next().ok_or(NOT_PRINTED)?);
+            let text = String::from_utf8(item.to_vec()).ok();
+            let key = text.zip(String::from_utf8(name).ok()).map(|(definition, name)| Key { name, definition });
+            // Options that this session's mode comments out would be lost.
+            keys.push((key.filter(|_| !plain.contains("/*")), column));
+        } else if item.starts_with(b"SPATIAL KEY") {
+            keys.push((None, Vec::new()));
+        } else if plain.contains("FOREIGN KEY") {
+            needed.extend(names(item));
+        }
+    }
+    if keys.is_empty() {
+        return Err(NO_KEYS);
+    }
+    let stays = |(key, column): &(Option<Key>, Vec<u8>)| key.is_none() || needed.contains(column);
+    let first = keys.iter().rposition(stays).map_or(0, |last| last + 1);
+    let deferred: Vec<Key> = keys.drain(first..).filter_map(|(key, _)| key).collect();
+    if deferred.is_empty() { Err(ALL_NEEDED) } else { Ok(deferred) }
+}
+
+/// All names in the foreign keys that a definition holds: the columns that it refers to are among them.
+pub(super) fn names_in_foreign_keys(definition: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
+    let items = divide(definition)?.items;
+    let foreign = items.into_iter().filter(|item| !item.starts_with(b"`") && unquoted(item).contains("FOREIGN KEY"));
+    Some(foreign.flat_map(names).collect())
+}
+
+/// The names of the keys that a definition holds, without the primary key.
+pub(super) fn key_names(definition: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
+    const KINDS: [&[u8]; 4] = [b"KEY `", b"UNIQUE KEY `", b"FULLTEXT KEY `", b"SPATIAL KEY `"];
+    let items = divide(definition)?.items;
+    let keys = items.into_iter().filter(|item| KINDS.iter().any(|kind| item.starts_with(kind)));
+    Some(keys.filter_map(|item| names(item).into_iter().next()).collect())
+}
+
+/// Divides a definition; `None` for a text of another form, such as that of a view.
+fn divide(text: &[u8]) -> Option<Definition<'_>> {
+    if !text.starts_with(b"CREATE TABLE ") {
+        return None;
+    }
+    let (mut items, mut depth, mut begin, mut at) = (Vec::new(), 0_usize, 0, 0);
+    while at < text.len() {
+        match text[at] {
+            quote @ (b'`' | b'\'' | b'"') => {
+                at = end_of_quoted(text, at, quote);
+                continue;
+            }
+            b'(' => {
+                depth += 1;
+                if depth == 1 {
+                    begin = at + 1;
+                }
+            }
+            b',' if depth == 1 => {
+                items.push(text[begin..at].trim_ascii());
+                begin = at + 1;
+            }
+            b')' if depth == 1 => {
+                items.push(text[begin..at].trim_ascii());
+                return Some(Definition { items, options: unquoted(&text[at + 1..]) });
+            }
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The position behind what is quoted from `at` on.
+fn end_of_quoted(text: &[u8], at: usize, quote: u8) -> usize {
+    let mut end = at + 1;
+    while end < text.len() {
+        if text[end] == b'\\' && quote != b'`' {
+            end += 2;
+        } else if text[end] != quote {
+            end += 1;
+        } else if text.get(end + 1) == Some(&quote) {
+            end += 2;
+        } else {
+            return end + 1;
+        }
+    }
+    text.len()
+}
+
+/// The text without what is quoted, a space in its place.
+fn unquoted(text: &[u8]) -> String {
+    let (mut plain, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        match text[at] {
+            quote @ (b'`' | b'\'' | b'"') => {
+                at = end_of_quoted(text, at, quote);
+                plain.push(b' ');
+            }
+            byte => {
+                plain.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// The names between backticks, in their order.
+fn names(text: &[u8]) -> Vec<Vec<u8>> {
+    let (mut names, mut at) = (Vec::new(), 0);
+    while at < text.len() {
+        match text[at] {
+            quote @ (b'`' | b'\'' | b'"') => {
+                let end = end_of_quoted(text, at, quote);
+                if quote == b'`' {
+                    let name = text[at + 1..(end - 1).max(at + 1)].to_vec();
+                    names.push(single_backticks(&name));
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    names
+}
+
+fn single_backticks(name: &[u8]) -> Vec<u8> {
+    let mut single = Vec::with_capacity(name.len());
+    let mut bytes = name.iter();
+    while let Some(&byte) = bytes.next() {
+        single.push(byte);
+        if byte == b'`' {
+            bytes.next();
+        }
+    }
+    single
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,352 @@
+//! Deferred keys: the load drops the non-unique keys of a new table while it holds few rows, and builds them after the last.
+//!
+//! ```text
+//!   CREATE TABLE ── first rows ──► record, DROP KEY … ── rows ──► ADD KEY …, record deleted
+//!     as written                    a worker's chunk               another, beside the rows of other tables
+//! ```
+//!
+//! The definition reaches the server as the dump has it, so that its errors and warnings are the client's, and the server
+//! itself says what the keys are. The coordinator decides when ([`crate::coordinator`]), `definition` which keys, and
+//! `build` sends the statements. [`DeferredKeys`] holds what is dropped and not built, for all threads of a load. What it
+//! holds is on record in the database ([`crate::checkpoint`]): a load that is killed builds the keys when it is resumed.
+//! A load that ends early builds them before it ends.
+
+pub(crate) mod build;
+mod definition;
+mod report;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Connection, Error, Flavor};
+
+use crate::checkpoint::{CheckpointMode, Checkpoints, MissingKeysOf};
+use crate::cluster::Targets;
+use crate::lexer::Location;
+use crate::load::Options;
+use crate::progress::Progress;
+use crate::report::Failure;
+
+pub use definition::Key;
+pub use report::{BuiltKeys, DeferredKeysReport, KeptKeys};
+
+/// Tables whose keys are built at the same time.
+pub(crate) const BUILDS_LIMIT: usize = 3;
+/// With `auto`: text of a table's rows, of which its keys are built later.
+pub const AUTO_BYTES: usize = 4 << 20;
+/// Tables that the report names of those whose keys stay; more are counted.
+const KEPT_LIMIT: usize = 100;
+/// The first MariaDB whose ALTER TABLE is done or not done after a crash.
+const ATOMIC_DDL: (u16, u16) = (10, 6);
+
+/// When a load builds the non-unique keys of the tables that it creates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeferIndexes {
+    /// After the rows of each table with at least so much text: 4 MiB.
+    Auto,
+    /// After the rows of each table.
+    Always,
+    /// With each row.
+    #[default]
+    Never,
+}
+
+/// Keys of a table that are dropped and not built again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MissingKeys {
+    pub(crate) table: TableName,
+    pub(crate) keys: Vec<Key>,
+    /// Where its CREATE TABLE stands.
+    pub(crate) file: String,
+    pub(crate) line: u64,
+    pub(crate) byte: u64,
+}
+
+impl MissingKeys {
+    fn of(table: &TableName, keys: Vec<Key>, location: &Location) -> Self {
+        let Location { file, line, byte, .. } = location;
+        Self { table: table.clone(), keys, file: file.to_string(), line: *line, byte: *byte }
+    }
+
+    /// For a listing.
+    pub(crate) fn describe(&self) -> MissingKeysOf {
+        let Self { table, file, line, .. } = self;
+        MissingKeysOf { table: table.to_string(), place: format!("{file}:{line}"), statement: build::alter_text(self) }
+    }
+
+    /// Where its CREATE TABLE stands.
+    pub(crate) fn location(&self) -> Location {
+        Location { file: self.file.as_str().into(), line: self.line, byte: self.byte, ordinal: 0 }
+    }
+}
+
+/// Why keys could not be built.
+pub(crate) struct BuildError {
+    pub(crate) missing: MissingKeys,
+    pub(crate) error: Error,
+}
+
+impl BuildError {
+    /// At the table's CREATE TABLE, which begins with `text`.
+    pub(crate) fn failure(&self, text: &[u8]) -> Failure {
+        let mut failure = Failure::at(&self.missing.location(), text, &self.error);
+        failure.message = build::failure_message(&self.missing, &self.error);
+        failure
+    }
+}
+
+/// The deferred keys of a load.
+#[derive(Debug)]
+pub(crate) struct DeferredKeys {
+    mode: DeferIndexes,
+    /// Why no keys are deferred although that is asked for.
+    disabled_reason: Option<&'static str>,
+    targets: Arc<Targets>,
+    state: Mutex<State>,
+    /// Held by who builds what is missing at the end.
+    end: Mutex<()>,
+    /// Connections that nobody uses: opened at the start, as the dump may change who can log in.
+    idle: Mutex<Vec<Connection>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    missing: BTreeMap<TableName, MissingKeys>,
+    /// Those that could not be built; they stay missing.
+    failed: Vec<TableName>,
+    built: Vec<BuiltKeys>,
+    kept: Vec<KeptKeys>,
+}
+
+impl DeferredKeys {
+    /// From the options of a load, and what an earlier run of it has on record.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub(crate) fn open(
+        options: &Options,
+        targets: &Arc<Targets>,
+        checkpoints: Option<&Checkpoints>,
+        connection: &Connection,
+    ) -> Result<Self, Error> {
+        let asked = options.defer_indexes;
+        let disabled_reason = disabled_reason(options, targets, checkpoints.is_some(), connection)
+            .filter(|_| asked != DeferIndexes::Never);
+        let mode = if disabled_reason.is_some() { DeferIndexes::Never } else { asked };
+        let recorded = checkpoints.map_or(Ok(Vec::new()), Checkpoints::missing_keys)?;
+        if let Some(checkpoints) = checkpoints.filter(|_| mode != DeferIndexes::Never) {
+            checkpoints.prepare_missing_keys()?;
+        }
+        let missing = recorded.into_iter().map(|missing| (missing.table.clone(), missing)).collect();
+        let deferred = Self {
+            mode,
+            disabled_reason,
+            targets: Arc::clone(targets),
+            state: Mutex::new(State { missing, ..State::default() }),
+            end: Mutex::default(),
+            idle: Mutex::default(),
+        };
+        if mode != DeferIndexes::Never {
+            let connections: Result<Vec<_>, _> = (0..BUILDS_LIMIT).map(|_| deferred.connect()).collect();
+            *deferred.idle.lock().unwrap_or_else(PoisonError::into_inner) = connections?;
+        }
+        Ok(deferred)
+    }
+
+    pub(crate) fn mode(&self) -> DeferIndexes {
+        self.mode
+    }
+
+    /// Tables whose keys are missing now, and where their CREATE TABLE stands.
+    pub(crate) fn missing(&self) -> Vec<MissingKeys> {
+        self.lock().missing.values().cloned().collect()
+    }
+
+    /// Drops the keys of a table that can be built later. What the server refuses leaves them as they are.
+    ///
+    /// # Errors
+    /// When the record cannot be written, or a connection is lost.
+    pub(crate) fn drop_keys(
+        &self,
+        checkpoints: &Checkpoints,
+        table: &TableName,
+        location: &Location,
+    ) -> Result<(), Error> {
+        self.on_connection(|connection| {
+            let reason = match build::deferrable(connection, table) {
+                Ok(Ok(keys)) => {
+                    return self.drop_recorded(connection, checkpoints, MissingKeys::of(table, keys, location));
+                }
+                Ok(Err(reason)) => reason.to_owned(),
+                Err(Error::Server(refusal)) => format!("the server does not show its keys: {}", refusal.message),
+                Err(lost) => return Err(lost),
+            };
+            self.keep(table, reason);
+            Ok(())
+        })
+    }
+
+    /// Drops keys, on record before that.
+    fn drop_recorded(
+        &self,
+        connection: &mut Connection,
+        checkpoints: &Checkpoints,
+        missing: MissingKeys,
+    ) -> Result<(), Error> {
+        checkpoints.record_missing_keys(&missing)?;
+        let table = &missing.table;
+        self.lock().missing.insert(table.clone(), missing.clone());
+        match build::drop_keys(connection, table, &missing.keys) {
+            Err(error @ Error::Server(_)) => {
+                self.lock().missing.remove(table);
+                self.keep(table, format!("the server does not drop them: {error}"));
+                checkpoints.forget_missing_keys(table)
+            }
+            dropped => dropped,
+        }
+    }
+
+    /// Builds the keys of a table that are missing.
+    ///
+    /// # Errors
+    /// What the server or the connection says. The record stays.
+    pub(crate) fn build_keys(
+        &self,
+        checkpoints: &Checkpoints,
+        table: &TableName,
+        progress: &Progress,
+    ) -> Result<(), BuildError> {
+        let Some(missing) = self.lock().missing.get(table).cloned() else { return Ok(()) };
+        let start = Instant::now();
+        progress.key_builds.fetch_add(1, Relaxed);
+        let built = self.on_connection(|connection| {
+            build::build(connection, &missing)?;
+            checkpoints.forget_missing_keys(table)
+        });
+        progress.key_builds.fetch_sub(1, Relaxed);
+        let mut state = self.lock();
+        match built {
+            Ok(()) => {
+                state.missing.remove(table);
+                let keys = missing.keys.into_iter().map(|key| key.name).collect();
+                state.built.push(BuiltKeys {
+                    table: table.to_string(),
+                    keys,
+                    elapsed_s: start.elapsed().as_secs_f64(),
+                });
+                Ok(())
+            }
+            Err(error) => {
+                if matches!(error, Error::Server(_)) {
+                    state.failed.push(table.clone());
+                }
+                Err(BuildError { missing, error })
+            }
+        }
+    }
+
+    /// The load ends: builds what is missing, one table after the other, but what could not be built before. One thread
+    /// does so, and others wait for it. Without the server, the first says what is the matter with all.
+    pub(crate) fn build_missing(&self, checkpoints: &Checkpoints, progress: &Progress) -> Vec<BuildError> {
+        let _end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = self.lock().failed.clone();
+        let mut errors = Vec::new();
+        for missing in self.missing().into_iter().filter(|missing| !failed.contains(&missing.table)) {
+            if let Err(failed) = self.build_keys(checkpoints, &missing.table, progress) {
+                let is_lost = !matches!(failed.error, Error::Server(_));
+                errors.push(failed);
+                if is_lost {
+                    break;
+                }
+            }
+        }
+        errors
+    }
+
+    /// What became of the keys.
+    pub(crate) fn report(&self) -> DeferredKeysReport {
+        let state = self.lock();
+        let mut built = state.built.clone();
+        built.sort_by(|one, other| one.table.cmp(&other.table));
+        let missing = state.missing.values().map(build::alter_text).collect();
+        DeferredKeysReport {
+            mode: self.mode,
+            disabled_reason: self.disabled_reason,
+            built,
+            kept: state.kept.clone(),
+            missing,
+        }
+    }
+
+    /// The keys of a table stay.
+    pub(crate) fn keep(&self, table: &TableName, reason: String) {
+        let mut state = self.lock();
+        if state.kept.len() < KEPT_LIMIT {
+            state.kept.push(KeptKeys { table: table.to_string(), reason });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `work` on a connection of its own, which is given back unless it is lost.
+    fn on_connection<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T, Error>) -> Result<T, Error> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        // A server that was started again has ended it.
+        let mut connection = match idle.and_then(|mut idle| idle.ping().is_ok().then_some(idle)) {
+            Some(idle) => idle,
+            None => self.connect()?,
+        };
+        let result = work(&mut connection);
+        if result.as_ref().err().is_none_or(|error| matches!(error, Error::Server(_))) {
+            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        }
+        result
+    }
+
+    fn connect(&self) -> Result<Connection, Error> {
+        let mut connection = self.targets.connect_internal(&|| false)?.connection;
+        build::settings(&mut connection)?;
+        Ok(connection)
+    }
+}
+
+/// Why a load with these options would defer no keys.
+pub(crate) fn planned_reason(options: &Options, targets: &Targets, connection: &Connection) -> Option<&'static str> {
+    let has_checkpoints = options.checkpoint_mode != CheckpointMode::Disabled;
+    disabled_reason(options, targets, has_checkpoints, connection)
+}
+
+/// Why a load cannot defer keys.
+fn disabled_reason(
+    options: &Options,
+    targets: &Targets,
+    has_checkpoints: bool,
+    connection: &Connection,
+) -> Option<&'static str> {
+    if !has_checkpoints {
+        return Some("the load writes no checkpoints, so that nothing would say which keys are missing");
+    }
+    server_reason(targets, connection).or_else(|| options.force.then_some(FORCED))
+}
+
+const FORCED: &str = "a forced load (--force) does not know which tables it has created";
+
+/// Why no load can defer keys on a server.
+fn server_reason(targets: &Targets, connection: &Connection) -> Option<&'static str> {
+    let version = connection.version();
+    if version.flavor != Flavor::MariaDb {
+        Some("the server is not MariaDB")
+    } else if (version.major, version.minor) < ATOMIC_DDL {
+        Some("the server is older than MariaDB 10.6: it can leave ALTER TABLE half done after a crash")
+    } else if targets.info().is_some() {
+        Some("the server is a node of a Galera cluster, which would stop for each ALTER TABLE")
+    } else {
+        None
+    }
+}
