@@ -256,7 +256,7 @@ pub struct Summary {
     /// How unique keys were checked.
     pub unique_checks: CheckReport,
     /// The keys that were built after the rows of their tables.
-    pub deferred_keys: DeferredKeysReport,
+    pub deferred_indexes: DeferredKeysReport,
     /// Transactions replayed after deadlocks, lock waits or lost connections.
     pub replays: u64,
     /// Warnings of the server, as it counts them for each statement.

@@ -41,7 +41,7 @@ impl DeferredIndexesArgs {
 
 /// The lines of the summary; none where no indexes were to be deferred and none are missing.
 pub(super) fn lines(summary: &Summary) -> String {
-    let DeferredKeysReport { mode, disabled_reason, built, kept, missing } = &summary.deferred_keys;
+    let DeferredKeysReport { mode, disabled_reason, built, kept, missing } = &summary.deferred_indexes;
     let mut text = self::missing(missing);
     if let Some(reason) = disabled_reason {
         let _ = writeln!(text, "indexes: built with each row: {reason}");
@@ -51,7 +51,7 @@ pub(super) fn lines(summary: &Summary) -> String {
         return text;
     }
     let count: usize = built.iter().map(|table| table.keys.len()).sum();
-    let _ = writeln!(text, "indexes: {count} of {} table(s) built after the rows", built.len());
+    let _ = writeln!(text, "indexes: {count} built after the rows, in {} table(s)", built.len());
     for table in built.iter().take(TABLES_NAMED) {
         let _ = writeln!(text, "  {}: {} in {:.2} s", table.table, table.keys.join(", "), table.elapsed_s);
     }

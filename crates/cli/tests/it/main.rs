@@ -4,7 +4,8 @@
 //! with both and looks for differences. What is loaded comes from [`cases`] (files, one construct each), [`features`]
 //! (what `mariadb-dump` writes of schemas), [`random`] (dumps made from seeds) and [`large`] (dumps of several
 //! megabytes). [`cluster`] does the same with a Galera cluster on Hortator's side, and [`cluster_lost`] takes nodes away
-//! from one. [`deferred`] and [`deferred_unique`] are about checks that are deferred. [`errors`] is about ends that have no
+//! from one. [`deferred`] and [`deferred_unique`] are about checks that are deferred,
+//! [`deferred_indexes`] about indexes. [`errors`] is about ends that have no
 //! counterpart in the client: killed servers, full disks, Ctrl-C. [`accounts`], [`folded_names`] and [`idle_session`] are about
 //! dumps that need a server or an account of their own, [`resumed_session`] is about what a resumed load misses of its first
 //! session, and [`plan_predictions`] holds `--plan` against the load. [`sandboxes`] is about `hortator sandbox`,
@@ -32,6 +33,7 @@ mod cluster;
 mod cluster_lost;
 mod compare;
 mod deferred;
+mod deferred_indexes;
 mod deferred_unique;
 mod errors;
 mod features;

@@ -43,6 +43,8 @@ pub enum Contender {
     SmallBatches,
     /// As many chunks, with the checks of foreign keys deferred, and those of unique keys unless errors are passed over.
     Deferred,
+    /// As many chunks, and indexes built after the rows.
+    DeferredIndexes,
     /// Without checkpoints.
     WithoutCheckpoints,
 }
@@ -66,6 +68,7 @@ impl Contender {
             Contender::Batches => &["--batch-rows", "256"],
             Contender::SmallBatches => &["--threads", "2", "--batch-rows", "2"],
             Contender::Deferred => &["--threads", "4", "--chunk-bytes", "1", "--foreign-keys=deferred"],
+            Contender::DeferredIndexes => &["--threads", "4", "--chunk-bytes", "1", "--defer-indexes=always"],
             Contender::WithoutCheckpoints => &["--no-checkpoint"],
         }
     }

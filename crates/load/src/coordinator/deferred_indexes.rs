@@ -59,7 +59,13 @@ impl DeferredIndexes {
     /// A worker is to create a table that is not there.
     pub(super) fn created(&mut self, table: &TableName, location: &Location, session: &SessionState) {
         let is_logged_as_ours = !OF_BINLOG.iter().any(|name| session.has_changed(name));
-        if self.mode != DeferIndexes::Never && is_logged_as_ours && self.candidates.len() < CANDIDATES_LIMIT {
+        // ALTER TABLE writes the strings of a definition anew, by the mode of its own session.
+        let has_same_strings = !session.has_mode("NO_BACKSLASH_ESCAPES");
+        if self.mode != DeferIndexes::Never
+            && is_logged_as_ours
+            && has_same_strings
+            && self.candidates.len() < CANDIDATES_LIMIT
+        {
             self.candidates.insert(table.clone(), Candidate { created: location.clone(), bytes: 0 });
         }
     }

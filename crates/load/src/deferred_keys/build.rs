@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hortator_mysql::catalog::{self, TableName};
-use hortator_mysql::error::{NO_SUCH_TABLE, UNKNOWN_DATABASE};
+use hortator_mysql::error::{LOCK_WAIT_TIMEOUT, NO_SUCH_TABLE, UNKNOWN_DATABASE};
 use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::MissingKeys;
@@ -28,11 +28,13 @@ pub(crate) fn settings(connection: &mut Connection) -> Result<(), Error> {
     connection.execute(SETTINGS).map(drop)
 }
 
-/// The keys of a table that can be built after its rows, or why there are none.
+/// The keys of a table that can be built after its rows, or why there are none. From here on, the connection does not wait
+/// long for others: not for the definitions of tables that refer to this one, nor for the drop.
 pub(super) fn deferrable(
     connection: &mut Connection,
     table: &TableName,
 ) -> Result<Result<Vec<Key>, KeptReason>, Error> {
+    connection.execute(format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}").as_bytes())?;
     let Some(definition) = definition_of(connection, table)? else { return Ok(Err("it does not exist")) };
     let mut referenced = BTreeSet::new();
     for child in catalog::children(connection, table)?.iter().filter(|child| *child != table) {
@@ -49,19 +51,13 @@ pub(super) fn deferrable(
 pub(super) fn drop_keys(connection: &mut Connection, table: &TableName, keys: &[Key]) -> Result<(), Error> {
     let drops: Vec<Vec<u8>> =
         keys.iter().map(|key| [b"DROP KEY ".as_slice(), &quote_identifier(&key.name)].concat()).collect();
-    let alter = [
-        format!("SET STATEMENT lock_wait_timeout = {DROP_TIMEOUT_S} FOR ").as_bytes(),
-        b"ALTER TABLE ",
-        &quoted(table),
-        b" ALGORITHM=NOCOPY, ",
-        &drops.join(&b", "[..]),
-    ]
-    .concat();
+    let alter = [b"ALTER TABLE ".as_slice(), &quoted(table), b" ALGORITHM=NOCOPY, ", &drops.join(&b", "[..])].concat();
     connection.execute(&alter).map(drop)
 }
 
-/// Adds the keys that are not there. Nothing is to be done where the table is gone.
+/// Adds the keys that are not there, and waits for others as long as the server's setting says. Nothing is to be done where the table is gone.
 pub(crate) fn build(connection: &mut Connection, missing: &MissingKeys) -> Result<(), Error> {
+    connection.execute(b"SET SESSION lock_wait_timeout = DEFAULT")?;
     let Some(definition) = definition_of(connection, &missing.table)? else { return Ok(()) };
     let present = definition::key_names(&definition).unwrap_or_default();
     let absent: Vec<&Key> = missing.keys.iter().filter(|key| !present.contains(key.name.as_bytes())).collect();
@@ -92,11 +88,12 @@ pub(crate) fn failure_message(missing: &MissingKeys, error: &Error) -> String {
         Some(code) if NO_ROOM.contains(&code) => {
             "; the server sorts the keys in innodb_tmpdir or tmpdir: make room there, or set innodb_tmpdir to a larger directory"
         }
+        Some(LOCK_WAIT_TIMEOUT) => "; another session uses the table: end its transaction",
         Some(INTERRUPTED) => "; somebody has killed the statement",
         _ => "",
     };
     format!(
-        "the rows of {} are loaded, but its deferred keys could not be built: {found}{hint}; then resume the load with --resume, or \
+        "the rows of {} are loaded, but its deferred indexes could not be built: {found}{hint}; then resume the load with --resume, or \
          run: {}",
         missing.table,
         alter_text(missing),

@@ -136,11 +136,16 @@ impl DeferredKeys {
         let asked = options.defer_indexes;
         let disabled_reason = disabled_reason(options, targets, checkpoints.is_some(), connection)
             .filter(|_| asked != DeferIndexes::Never);
-        let mode = if disabled_reason.is_some() { DeferIndexes::Never } else { asked };
         let recorded = checkpoints.map_or(Ok(Vec::new()), Checkpoints::missing_keys)?;
-        if let Some(checkpoints) = checkpoints.filter(|_| mode != DeferIndexes::Never) {
-            checkpoints.prepare_missing_keys()?;
-        }
+        let has_record = match checkpoints.filter(|_| asked != DeferIndexes::Never && disabled_reason.is_none()) {
+            Some(checkpoints) => match checkpoints.prepare_missing_keys() {
+                Err(Error::Server(_)) => false,
+                prepared => prepared.map(|()| true)?,
+            },
+            None => true,
+        };
+        let disabled_reason = disabled_reason.or((!has_record).then_some(NO_RECORD));
+        let mode = if disabled_reason.is_some() { DeferIndexes::Never } else { asked };
         let missing = recorded.into_iter().map(|missing| (missing.table.clone(), missing)).collect();
         let deferred = Self {
             mode,
@@ -335,6 +340,8 @@ fn disabled_reason(
     server_reason(targets, connection).or_else(|| options.force.then_some(FORCED))
 }
 
+const NO_RECORD: &str =
+    "the account may not create the table that records missing indexes, in the schema of the checkpoints";
 const FORCED: &str = "a forced load (--force) does not know which tables it has created";
 
 /// Why no load can defer keys on a server.

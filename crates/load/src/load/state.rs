@@ -82,7 +82,7 @@ impl LoadState {
             barrier_reasons,
             foreign_keys: self.deferral.report_foreign_keys(validations.foreign_keys),
             unique_checks: self.deferral.report_unique_checks(validations.unique_keys),
-            deferred_keys: self.deferred_keys.report(),
+            deferred_indexes: self.deferred_keys.report(),
             replays: Progress::value(&progress.replays),
             warnings: Progress::value(&progress.warnings),
             checkpoint: CheckpointSummary {
