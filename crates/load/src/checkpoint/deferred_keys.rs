@@ -7,7 +7,7 @@
 use hortator_mysql::Connection;
 use hortator_mysql::catalog::TableName;
 
-use super::load_registry::{number, text};
+use super::load_registry::{await_key_sessions, number, text};
 use super::statements::{Statements, hex};
 use super::{Checkpoints, Error};
 use crate::deferred_keys::{Key, MissingKeys, build};
@@ -135,7 +135,11 @@ pub(super) fn missing(
 
 /// Builds the keys that a load has left missing, before its record is discarded.
 pub(super) fn restore(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<(), Error> {
-    for missing in missing(connection, statements, load_id)? {
+    let recorded = missing(connection, statements, load_id)?;
+    if !recorded.is_empty() {
+        await_key_sessions(connection, load_id)?;
+    }
+    for missing in recorded {
         build::settings(connection)?;
         build::build(connection, &missing)
             .map_err(|error| Error::MissingKeys { load_id, message: build::failure_message(&missing, &error) })?;

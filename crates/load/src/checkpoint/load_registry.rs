@@ -10,8 +10,8 @@ use super::deferred_keys::{self, FORMAT_WITH_KEYS};
 use super::interrupted::{IN_DOUBT_LISTED_LIMIT, Interrupted};
 use super::local_journal;
 use super::statements::{FORMAT, Statements, hex};
-use super::{Error, Identity, RecoveryHint, State};
-use crate::deferred_keys::MissingKeys;
+use super::{Error, Identity, KEY_SESSION, RecoveryHint, State};
+use crate::deferred_keys::{BUILDS_LIMIT, MissingKeys};
 use crate::session::open_long_lived;
 
 /// Keeps one load from dropping the schema while another load starts.
@@ -152,9 +152,9 @@ pub(super) fn take_over(
     )?;
     claim(connection, load_id, 0, 5)?;
     for session in (1..=usize::try_from(before).unwrap_or(0)).chain([super::MAIN_SESSION]) {
-        claim(connection, load_id, session, super::LOCK_TIMEOUT_S)?;
-        connection.execute(format!("DO RELEASE_LOCK('{}')", lock(load_id, session)).as_bytes())?;
+        await_end(connection, load_id, session)?;
     }
+    await_key_sessions(connection, load_id)?;
     connection.execute(
         format!(
             "UPDATE {}.`loads` SET `threads` = GREATEST(`threads`, {threads}) WHERE `load_id` = {load_id}",
@@ -163,6 +163,18 @@ pub(super) fn take_over(
         .as_bytes(),
     )?;
     Ok(())
+}
+
+/// Waits until the server has ended a former session of the load.
+fn await_end(connection: &mut Connection, load_id: u64, session: usize) -> Result<(), Error> {
+    claim(connection, load_id, session, super::LOCK_TIMEOUT_S)?;
+    connection.execute(format!("DO RELEASE_LOCK('{}')", lock(load_id, session)).as_bytes())?;
+    Ok(())
+}
+
+/// The same for those that drop and build keys: a server goes on with ALTER TABLE when its client is gone.
+pub(super) fn await_key_sessions(connection: &mut Connection, load_id: u64) -> Result<(), Error> {
+    (KEY_SESSION..KEY_SESSION + BUILDS_LIMIT).try_for_each(|session| await_end(connection, load_id, session))
 }
 
 /// Records deferred checks, one bit for each kind; returns the bits of the whole load.

@@ -65,6 +65,9 @@ const LOCK_TIMEOUT_S: u32 = 60;
 /// The number of the main session; workers have numbers from 1, and 0 is the internal connection for checkpoints.
 pub const MAIN_SESSION: usize = 1000;
 
+/// The number of the first of the sessions that drop and build keys.
+pub(crate) const KEY_SESSION: usize = 1001;
+
 /// Whether a load writes checkpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckpointMode {

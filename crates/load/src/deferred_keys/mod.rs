@@ -23,7 +23,7 @@ use std::time::Instant;
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, Flavor};
 
-use crate::checkpoint::{CheckpointMode, Checkpoints, MissingKeysOf};
+use crate::checkpoint::{CheckpointMode, Checkpoints, KEY_SESSION, MissingKeysOf};
 use crate::cluster::Targets;
 use crate::lexer::Location;
 use crate::load::Options;
@@ -109,8 +109,10 @@ pub(crate) struct DeferredKeys {
     state: Mutex<State>,
     /// Held by who builds what is missing at the end.
     end: Mutex<()>,
-    /// Connections that nobody uses: opened at the start, as the dump may change who can log in.
-    idle: Mutex<Vec<Connection>>,
+    /// The sessions that drop and build keys: opened at the start, as the dump may change who can log in. Each holds the
+    /// lock of its number, so that nobody drops or builds keys while the server goes on with a statement of a session
+    /// that is lost. Held during queries; nobody who holds one waits for another thread.
+    sessions: [Mutex<Option<Connection>>; BUILDS_LIMIT],
 }
 
 #[derive(Debug, Default)]
@@ -153,11 +155,12 @@ impl DeferredKeys {
             targets: Arc::clone(targets),
             state: Mutex::new(State { missing, ..State::default() }),
             end: Mutex::default(),
-            idle: Mutex::default(),
+            sessions: Default::default(),
         };
-        if mode != DeferIndexes::Never {
-            let connections: Result<Vec<_>, _> = (0..BUILDS_LIMIT).map(|_| deferred.connect()).collect();
-            *deferred.idle.lock().unwrap_or_else(PoisonError::into_inner) = connections?;
+        if let Some(checkpoints) = checkpoints.filter(|_| mode != DeferIndexes::Never) {
+            for (number, session) in deferred.sessions.iter().enumerate() {
+                *lock(session) = Some(deferred.connect(checkpoints, number)?);
+            }
         }
         Ok(deferred)
     }
@@ -181,7 +184,7 @@ impl DeferredKeys {
         table: &TableName,
         location: &Location,
     ) -> Result<(), Error> {
-        self.on_connection(|connection| {
+        self.on_connection(checkpoints, |connection| {
             let reason = match build::deferrable(connection, table) {
                 Ok(Ok(keys)) => {
                     return self.drop_recorded(connection, checkpoints, MissingKeys::of(table, keys, location));
@@ -228,7 +231,7 @@ impl DeferredKeys {
         let Some(missing) = self.lock().missing.get(table).cloned() else { return Ok(()) };
         let start = Instant::now();
         progress.key_builds.fetch_add(1, Relaxed);
-        let built = self.on_connection(|connection| {
+        let built = self.on_connection(checkpoints, |connection| {
             build::build(connection, &missing)?;
             checkpoints.forget_missing_keys(table)
         });
@@ -257,7 +260,7 @@ impl DeferredKeys {
     /// The load ends: builds what is missing, one table after the other, but what could not be built before. One thread
     /// does so, and others wait for it. Without the server, the first says what is the matter with all.
     pub(crate) fn build_missing(&self, checkpoints: &Checkpoints, progress: &Progress) -> Vec<BuildError> {
-        let _end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let _end = lock(&self.end);
         let failed = self.lock().failed.clone();
         let mut errors = Vec::new();
         for missing in self.missing().into_iter().filter(|missing| !failed.contains(&missing.table)) {
@@ -296,29 +299,41 @@ impl DeferredKeys {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
-    /// Runs `work` on a connection of its own, which is given back unless it is lost.
-    fn on_connection<T>(&self, work: impl FnOnce(&mut Connection) -> Result<T, Error>) -> Result<T, Error> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    /// Runs `work` on one of the sessions, which is given up where it is lost.
+    fn on_connection<T>(
+        &self,
+        checkpoints: &Checkpoints,
+        work: impl FnOnce(&mut Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let free =
+            self.sessions.iter().enumerate().find_map(|(number, session)| Some((number, session.try_lock().ok()?)));
+        let (number, mut session) = free.unwrap_or_else(|| (0, lock(&self.sessions[0])));
         // A server that was started again has ended it.
-        let mut connection = match idle.and_then(|mut idle| idle.ping().is_ok().then_some(idle)) {
-            Some(idle) => idle,
-            None => self.connect()?,
+        let connection = match session.take().and_then(|mut open| open.ping().is_ok().then_some(open)) {
+            Some(open) => open,
+            None => self.connect(checkpoints, number)?,
         };
-        let result = work(&mut connection);
-        if result.as_ref().err().is_none_or(|error| matches!(error, Error::Server(_))) {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        let connection = session.insert(connection);
+        let result = work(connection);
+        if result.as_ref().is_err_and(|error| !matches!(error, Error::Server(_))) {
+            *session = None;
         }
         result
     }
 
-    fn connect(&self) -> Result<Connection, Error> {
+    fn connect(&self, checkpoints: &Checkpoints, number: usize) -> Result<Connection, Error> {
         let mut connection = self.targets.connect_internal(&|| false)?.connection;
+        checkpoints.claim(&mut connection, KEY_SESSION + number)?;
         build::settings(&mut connection)?;
         Ok(connection)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Why a load with these options would defer no keys.
