@@ -50,7 +50,8 @@ pub struct Worker<'l> {
     throttle: &'l Throttle,
     checkpoints: Option<&'l Checkpoints>,
     catalog: &'l CatalogConnection,
-    deferred_keys: &'l DeferredKeys,
+    /// `None` for a worker that gets no such chunk.
+    deferred_keys: Option<&'l DeferredKeys>,
     /// From 1; 0 is the main session.
     number: usize,
     connection: Option<WorkerConnection>,
@@ -119,7 +120,7 @@ enum Attempt {
 impl<'l> Worker<'l> {
     /// A worker without a connection: [`Worker::connect`] opens it.
     #[must_use]
-    pub(crate) fn new(
+    pub fn new(
         number: usize,
         pool: &'l Pool,
         progress: &'l Progress,
@@ -127,7 +128,6 @@ impl<'l> Worker<'l> {
         throttle: &'l Throttle,
         checkpoints: Option<&'l Checkpoints>,
         catalog: &'l CatalogConnection,
-        deferred_keys: &'l DeferredKeys,
     ) -> Self {
         Self {
             pool,
@@ -136,12 +136,18 @@ impl<'l> Worker<'l> {
             throttle,
             checkpoints,
             catalog,
-            deferred_keys,
+            deferred_keys: None,
             number,
             connection: None,
             sender: RowSender::default(),
             batch_rows: None,
         }
+    }
+
+    /// Drops and builds deferred keys.
+    #[must_use]
+    pub(crate) fn with_deferred_keys(self, deferred_keys: &'l DeferredKeys) -> Self {
+        Self { deferred_keys: Some(deferred_keys), ..self }
     }
 
     /// Sends rows in batches of this size instead of bulk execute.

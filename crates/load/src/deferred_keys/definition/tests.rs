@@ -1,3 +1,5 @@
+//! Definitions as MariaDB prints them, and which keys of theirs are deferred.
+
 use super::*;
 
 fn table(items: &str) -> String {
