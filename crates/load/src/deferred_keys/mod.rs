@@ -187,7 +187,7 @@ impl DeferredKeys {
         self.on_connection(checkpoints, |connection| {
             let reason = match build::deferrable(connection, table) {
                 Ok(Ok(keys)) => {
-                    return self.drop_recorded(connection, checkpoints, MissingKeys::of(table, keys, location));
+                    return self.drop_recorded(connection, checkpoints, &MissingKeys::of(table, keys, location));
                 }
                 Ok(Err(reason)) => reason.to_owned(),
                 Err(Error::Server(refusal)) => format!("the server does not show its keys: {}", refusal.message),
@@ -203,9 +203,9 @@ impl DeferredKeys {
         &self,
         connection: &mut Connection,
         checkpoints: &Checkpoints,
-        missing: MissingKeys,
+        missing: &MissingKeys,
     ) -> Result<(), Error> {
-        checkpoints.record_missing_keys(&missing)?;
+        checkpoints.record_missing_keys(missing)?;
         let table = &missing.table;
         self.lock().missing.insert(table.clone(), missing.clone());
         match build::drop_keys(connection, table, &missing.keys) {
@@ -227,7 +227,7 @@ impl DeferredKeys {
         checkpoints: &Checkpoints,
         table: &TableName,
         progress: &Progress,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Box<BuildError>> {
         let Some(missing) = self.lock().missing.get(table).cloned() else { return Ok(()) };
         let start = Instant::now();
         progress.key_builds.fetch_add(1, Relaxed);
@@ -252,14 +252,14 @@ impl DeferredKeys {
                 if matches!(error, Error::Server(_)) {
                     state.failed.push(table.clone());
                 }
-                Err(BuildError { missing, error })
+                Err(Box::new(BuildError { missing, error }))
             }
         }
     }
 
     /// The load ends: builds what is missing, one table after the other, but what could not be built before. One thread
     /// does so, and others wait for it. Without the server, the first says what is the matter with all.
-    pub(crate) fn build_missing(&self, checkpoints: &Checkpoints, progress: &Progress) -> Vec<BuildError> {
+    pub(crate) fn build_missing(&self, checkpoints: &Checkpoints, progress: &Progress) -> Vec<Box<BuildError>> {
         let _end = lock(&self.end);
         let failed = self.lock().failed.clone();
         let mut errors = Vec::new();

@@ -70,17 +70,9 @@ impl Load {
     fn connect_workers<'l>(&'l self, catalog: &'l CatalogConnection) -> Result<Vec<Worker<'l>>, StartError> {
         let LoadState { threads, targets, monitor, pool, progress, checkpoints, deferred_keys, .. } = &*self.state;
         let worker = |number| {
-            Worker::new(
-                number,
-                pool,
-                progress,
-                targets,
-                monitor.throttle(),
-                checkpoints.as_ref(),
-                catalog,
-                deferred_keys,
-            )
-            .with_batch_rows(self.options.batch_rows)
+            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), catalog)
+                .with_deferred_keys(deferred_keys)
+                .with_batch_rows(self.options.batch_rows)
         };
         let mut workers: Vec<Worker<'_>> = (1..=*threads).map(worker).collect();
         let outcomes: Vec<_> = thread::scope(|scope| {

@@ -6,15 +6,14 @@ use hortator_mysql::catalog::TableName;
 
 use super::Worker;
 use crate::apply::chunk::Chunk;
-use crate::deferred_keys::BuildError;
 use crate::report::Failure;
 
 impl Worker<'_> {
     /// Drops the keys of a table that can be built later. The chunk stands at the table's CREATE TABLE.
     pub(super) fn drop_keys(&mut self, seqno: Seqno, chunk: &Chunk, table: &TableName) {
-        let Some(checkpoints) = self.checkpoints else { return };
+        let (Some(checkpoints), Some(deferred_keys)) = (self.checkpoints, self.deferred_keys) else { return };
         let statement = &chunk.statements[0];
-        match self.deferred_keys.drop_keys(checkpoints, table, &statement.location) {
+        match deferred_keys.drop_keys(checkpoints, table, &statement.location) {
             Err(error @ Error::Server(_)) => {
                 self.pool.fail(seqno, Failure::of_checkpoint_error(statement, &error), true);
             }
@@ -25,11 +24,10 @@ impl Worker<'_> {
 
     /// Builds them. Without them, the load cannot go on: later statements may need them.
     pub(super) fn build_keys(&mut self, seqno: Seqno, chunk: &Chunk, table: &TableName) {
-        let Some(checkpoints) = self.checkpoints else { return };
-        if let Err(failed) = self.deferred_keys.build_keys(checkpoints, table, self.progress) {
+        let (Some(checkpoints), Some(deferred_keys)) = (self.checkpoints, self.deferred_keys) else { return };
+        if let Err(failed) = deferred_keys.build_keys(checkpoints, table, self.progress) {
             let failure = failed.failure(&chunk.statements[0].text);
-            let BuildError { error, .. } = failed;
-            self.lost_or_failed(seqno, failure, &error);
+            self.lost_or_failed(seqno, failure, &failed.error);
         }
     }
 }
