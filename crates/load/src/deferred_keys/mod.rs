@@ -259,14 +259,14 @@ impl DeferredKeys {
 
     /// The load ends: builds what is missing, one table after the other, but what could not be built before. One thread
     /// does so, and others wait for it. Without the server, the first says what is the matter with all.
-    pub(crate) fn build_missing(&self, checkpoints: &Checkpoints, progress: &Progress) -> Vec<Box<BuildError>> {
+    pub(crate) fn build_missing(&self, checkpoints: &Checkpoints, progress: &Progress) -> Vec<BuildError> {
         let _end = lock(&self.end);
         let failed = self.lock().failed.clone();
         let mut errors = Vec::new();
         for missing in self.missing().into_iter().filter(|missing| !failed.contains(&missing.table)) {
             if let Err(failed) = self.build_keys(checkpoints, &missing.table, progress) {
                 let is_lost = !matches!(failed.error, Error::Server(_));
-                errors.push(failed);
+                errors.push(*failed);
                 if is_lost {
                     break;
                 }
