@@ -229,7 +229,7 @@ fn no_room_for_the_indexes() {
     for statement in [
         "CREATE DATABASE ballast",
         "CREATE TABLE ballast.ballast (id INT PRIMARY KEY, v VARCHAR(700)) ENGINE=InnoDB",
-        "INSERT INTO ballast.ballast SELECT seq, REPEAT('x', 650) FROM seq_1_to_25000",
+        "INSERT INTO ballast.ballast SELECT seq, REPEAT('x', 650) FROM ballast.seq_1_to_25000",
     ] {
         connection.execute(statement.as_bytes()).unwrap();
     }
