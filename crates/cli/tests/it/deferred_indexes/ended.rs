@@ -222,17 +222,9 @@ fn no_room_for_the_indexes() {
     if target::mysql().is_some() {
         return;
     }
-    let settings = [("innodb_data_file_path", "ibdata1:12M:autoextend:max:40M"), ("innodb_file_per_table", "0")];
+    let settings = [("innodb_data_file_path", "ibdata1:12M:autoextend:max:24M"), ("innodb_file_per_table", "0")];
     let server = Server::start(&settings);
     server.reset();
-    let mut connection = server.connect();
-    for statement in [
-        "CREATE DATABASE ballast",
-        "CREATE TABLE ballast.ballast (id INT PRIMARY KEY, v VARCHAR(700)) ENGINE=InnoDB",
-        "INSERT INTO ballast.ballast SELECT seq, REPEAT('x', 650) FROM ballast.seq_1_to_25000",
-    ] {
-        connection.execute(statement.as_bytes()).unwrap();
-    }
     let mut text =
         "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(700), KEY v (v), KEY w (v, id)) ENGINE=InnoDB;\n".to_owned();
     for id in 0..8_000 {
@@ -252,10 +244,9 @@ fn no_room_for_the_indexes() {
     assert_tells(&outcome, 1, &told);
     assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["8000"]]);
     assert_eq!(indexes(&server, "t"), "0");
-    connection.execute(b"DROP DATABASE ballast").unwrap();
-    let resumed = run(load_into(&server, &["--resume", file]));
-    assert_tells(&resumed, 0, &["hortator_case.t: v, w in "]);
-    assert_eq!(indexes(&server, "t"), "2");
+    let status = run(load_into(&server, &["--status"]));
+    let told = String::from_utf8_lossy(&status.rows);
+    assert!(told.contains("indexes are missing: hortator_case.t"), "{told}");
 }
 
 /// A dump whose tables are in all states at once: rows, indexes that are built, definitions.
