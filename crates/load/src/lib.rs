@@ -34,6 +34,7 @@ pub mod verify;
 
 pub use deferral::{CheckReport, Checks, ReportedRow, RowsWere, Validation, ValidationOutcome, ViolatedConstraint};
 pub use deferred_keys::{AUTO_BYTES, BuiltKeys, DeferIndexes, DeferredKeysReport, KeptKeys};
+pub use input::Input;
 pub use load::{InDoubt, Interrupter, Load, OpenError, Options, StartError};
 pub use output::Output;
 pub use plan_report::plan;

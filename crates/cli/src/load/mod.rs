@@ -21,7 +21,7 @@ use clap::Args;
 use hortator_load::checkpoint::CheckpointMode;
 use hortator_load::cluster::Targets;
 use hortator_load::report::{End, Summary};
-use hortator_load::{Interrupter, Load, Options};
+use hortator_load::{Input, Interrupter, Load, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -43,7 +43,8 @@ const WITH_ERRORS: u8 = 3;
 /// Arguments of `hortator load`.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// The files of the dump, in order: plain or compressed (gzip, zstd, xz, bzip2, lz4). No file, or `-`: standard input
+    /// The files and folders of the dump, in order: plain or compressed (gzip, zstd, xz, bzip2, lz4). No file, or `-`:
+    /// standard input
     files: Vec<PathBuf>,
 
     /// Connections that load in parallel [default: three for every two cores of the server, 16 at most]
@@ -130,7 +131,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect,
         nodes: args.cluster.nodes,
         is_throttled: !args.cluster.no_throttle,
-        files: args.files,
+        input: Input::new(&args.files)?,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
         in_flight_bytes: None,

@@ -9,7 +9,7 @@
 //! counterpart in the client: killed servers, full disks, Ctrl-C. [`accounts`], [`folded_names`] and [`idle_session`] are about
 //! dumps that need a server or an account of their own, [`resumed_session`] is about what a resumed load misses of its first
 //! session, and [`plan_predictions`] holds `--plan` against the load. [`sandboxes`] is about `hortator sandbox`,
-//! [`replicate`] about `hortator replicate`.
+//! [`layouts`] about folders of dump files, [`replicate`] about `hortator replicate`.
 //!
 //! `cargo xtask mysql` runs all of this against MySQL's servers and client ([`target`]), with more in [`mysql`].
 //!
@@ -42,6 +42,7 @@ mod idle_session;
 mod inputs;
 mod interrupted;
 mod large;
+mod layouts;
 mod load_verify;
 mod local_journal;
 mod lock_waits;

@@ -1,9 +1,8 @@
 //! What makes two loads the same: their files by name and size, and what the statements' meaning hangs on.
 
-use std::fs;
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
+
+use crate::input::layout::{Input, InputPart};
 
 /// A load's input, as far as it can be told without reading it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +17,7 @@ pub struct Identity {
     pub binary_mode: bool,
 }
 
-/// One file.
+/// One file, or a folder with all its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFile {
     /// Its name, without its folder: a dump may have been moved.
@@ -28,18 +27,12 @@ pub struct InputFile {
 }
 
 impl Identity {
-    /// Of these files.
+    /// Of this input.
     #[must_use]
-    pub fn new(files: &[PathBuf], database: Option<&str>, comments: bool, binary_mode: bool) -> Self {
-        let standard_input = [PathBuf::from("-")];
-        let files = if files.is_empty() { &standard_input[..] } else { files };
-        let file = |path: &PathBuf| InputFile {
-            name: path
-                .file_name()
-                .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned()),
-            size_bytes: fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len()),
-        };
-        Self { files: files.iter().map(file).collect(), database: database.map(str::to_owned), comments, binary_mode }
+    pub fn new(input: &Input, database: Option<&str>, comments: bool, binary_mode: bool) -> Self {
+        let file = |part: &InputPart| InputFile { name: part.name.clone(), size_bytes: part.size_bytes };
+        let files = input.parts().iter().map(file).collect();
+        Self { files, database: database.map(str::to_owned), comments, binary_mode }
     }
 
     /// Whether the input can be told from another of the same name, and read once more: a pipe can't.

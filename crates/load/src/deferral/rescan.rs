@@ -5,7 +5,6 @@
 //! statement gives them.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use hortator_check::constraints::ViolatingRow;
@@ -49,8 +48,7 @@ pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, 
     if wanted.is_empty() {
         return Vec::new();
     }
-    let can_be_read_again = |file: &Path| file != Path::new("-") && file.metadata().is_ok_and(|data| data.is_file());
-    if options.files.is_empty() || !options.files.iter().all(|file| can_be_read_again(file)) {
+    if !options.input.can_be_read_again() {
         return without_line("no line: the input is not a file that can be read a second time");
     }
     match Rescan::open(wanted, targets, pool).and_then(|mut rescan| rescan.read(options, pool).map(|()| rescan)) {
@@ -105,7 +103,7 @@ impl Rescan {
             binary_mode: options.binary_mode,
             ..StatementsOptions::new(Dialect { charset, ..self.dialect() })
         };
-        let mut statements = Statements::open(&options.files, splitting).map_err(|error| error.to_string())?;
+        let mut statements = Statements::open(options.input.members(), splitting).map_err(|error| error.to_string())?;
         while let Some(item) = statements.next() {
             if pool.is_interrupted() || self.found.iter().all(Option::is_some) {
                 return Ok(());

@@ -17,7 +17,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// It is a directory.
-    #[error("{file} is a directory: name the .sql file that sources the other files, or name the files one by one")]
+    #[error("{file} is a directory, not a file")]
     Directory {
         /// Its name as given.
         file: String,

@@ -74,6 +74,12 @@ impl Source {
         Source::open_expected(path, progress)
     }
 
+    /// A text that is in memory, counted together with other inputs.
+    pub(crate) fn of_text(name: &str, text: Arc<[u8]>, progress: Arc<Progress>) -> Result<Source, Error> {
+        progress.expect(Some(text.len() as u64));
+        Source::new(name, Box::new(io::Cursor::new(text)), progress)
+    }
+
     /// As [`Source::stdin`], counted together with other inputs.
     pub(crate) fn stdin_with(progress: Arc<Progress>) -> Result<Source, Error> {
         progress.expect(None);

@@ -64,6 +64,11 @@ impl Window {
         }
     }
 
+    /// Over a part of a file, which begins here.
+    pub(crate) fn of_part(source: Source, start: Position) -> Window {
+        Window { base: start.byte, line: start.line, ..Window::new(source) }
+    }
+
     pub(crate) fn name(&self) -> &Arc<str> {
         self.source.name()
     }

@@ -91,6 +91,14 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// A record of a file of rows that is not one of the table's.
+    #[error("{at}: {reason}")]
+    Record {
+        /// Where the record begins.
+        at: Location,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
     /// The input ends within a string, a quoted name or a comment.
     #[error("{at}: {what} here has no end: the lexer read the rest of the input as part of it; is the dump truncated?")]
     Unterminated {
@@ -113,6 +121,7 @@ impl Error {
             | Error::Sandboxed { at, .. }
             | Error::Argument { at, .. }
             | Error::Source { at, .. }
+            | Error::Record { at, .. }
             | Error::Unterminated { at, .. } => Some(at),
         }
     }

@@ -12,7 +12,8 @@ use memchr::memmem;
 use super::dialect::Dialect;
 use super::error::{Error, Location};
 use super::splitter::{Lexical, Split, Splitter, SplitterMark};
-use crate::input::{self, Position, Progress, Source, Window, WindowMark};
+use crate::input::delimited::{RowError, RowStatement, RowStatements};
+use crate::input::{self, Content, Member, Position, Progress, Source, Window, WindowMark};
 
 /// Largest statement unless [`StatementsOptions::statement_limit_bytes`] says otherwise: the most that max_allowed_packet can be.
 pub const STATEMENT_LIMIT_BYTES: usize = 1 << 30;
@@ -119,8 +120,12 @@ pub enum Item {
 pub struct Statements {
     /// What is being read: each input is sourced by the one before it.
     inputs: Vec<Input>,
-    /// Files to be read after these.
-    waiting: VecDeque<PathBuf>,
+    /// The member of rows that is being read; `inputs` is empty then.
+    rows: Option<RowStatements>,
+    /// Members to be read after these.
+    waiting: VecDeque<Member>,
+    /// Bytes of the largest statement.
+    limit_bytes: usize,
     splitter: Splitter,
     progress: Arc<Progress>,
     /// Statements given so far.
@@ -147,20 +152,17 @@ struct Input {
 }
 
 impl Statements {
-    /// The items of these files, one file after the other, each begun with the client's defaults. `-`, or no file at
-    /// all, is standard input.
-    pub fn open(files: &[PathBuf], options: StatementsOptions) -> Result<Statements, input::Error> {
+    /// The items of these members, one member after the other, each begun with the client's defaults.
+    pub fn open(members: &[Member], options: StatementsOptions) -> Result<Statements, input::Error> {
         let progress = Arc::<Progress>::default();
-        for file in files.iter().filter(|file| !is_stdin(file)) {
+        for file in members.iter().filter_map(Member::path) {
             progress.expect(Source::measure(file)?);
-        }
-        let mut waiting: VecDeque<PathBuf> = files.iter().cloned().collect();
-        if waiting.is_empty() {
-            waiting.push_back(PathBuf::from("-"));
         }
         Ok(Statements {
             inputs: Vec::new(),
-            waiting,
+            rows: None,
+            waiting: members.iter().cloned().collect(),
+            limit_bytes: options.statement_limit_bytes,
             splitter: Splitter::new(options),
             progress,
             ordinal: 0,
@@ -172,8 +174,10 @@ impl Statements {
     pub fn new(source: Source, options: StatementsOptions) -> Statements {
         let progress = source.progress();
         let input = Input { window: Window::new(source), lexical: Lexical::default(), path: None };
+        let limit_bytes = options.statement_limit_bytes;
         let splitter = Splitter::new(options);
-        Statements { inputs: vec![input], waiting: VecDeque::new(), splitter, progress, ordinal: 0, over: false }
+        let (inputs, waiting) = (vec![input], VecDeque::new());
+        Statements { inputs, rows: None, waiting, limit_bytes, splitter, progress, ordinal: 0, over: false }
     }
 
     /// The next item, if it is a statement that is in memory and not long; the place before it. Else nothing has happened. It
@@ -243,8 +247,14 @@ impl Statements {
     fn advance(&mut self) -> Result<Option<Item>, Error> {
         loop {
             let Some(input) = self.inputs.last_mut() else {
-                let Some(file) = self.waiting.pop_front() else { return Ok(None) };
-                self.begin(&file)?;
+                if self.rows.is_some() {
+                    if let Some(statement) = self.next_of_rows()? {
+                        return Ok(Some(Item::Statement(statement)));
+                    }
+                    self.rows = None;
+                }
+                let Some(member) = self.waiting.pop_front() else { return Ok(None) };
+                self.begin(&member.content)?;
                 continue;
             };
             let name = Arc::clone(input.window.name());
@@ -268,16 +278,44 @@ impl Statements {
         }
     }
 
-    fn begin(&mut self, file: &Path) -> Result<(), Error> {
-        let (source, path) = if is_stdin(file) {
-            (Source::stdin_with(self.progress())?, None)
-        } else {
-            let source = Source::open_expected(file, self.progress())?;
-            (source, Some(file.canonicalize().unwrap_or_else(|_| file.to_owned())))
+    fn begin(&mut self, content: &Content) -> Result<(), Error> {
+        let (window, path, delimiter) = match content {
+            Content::StandardInput => (Window::new(Source::stdin_with(self.progress())?), None, None),
+            Content::File { path: file, delimiter } => {
+                let source = Source::open_expected(file, self.progress())?;
+                let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+                (Window::new(source), Some(path), *delimiter)
+            }
+            Content::Text { name, text, start } => {
+                let source = Source::of_text(name, Arc::clone(text), self.progress())?;
+                (Window::of_part(source, *start), None, None)
+            }
+            Content::Rows(file) => {
+                self.rows = Some(RowStatements::open(file, self.progress(), self.limit_bytes)?);
+                return Ok(());
+            }
         };
-        self.inputs.push(Input { window: Window::new(source), lexical: Lexical::default(), path });
-        self.splitter.begin();
+        self.inputs.push(Input { window, lexical: Lexical::default(), path });
+        self.splitter.begin(delimiter);
         Ok(())
+    }
+
+    /// The next statement of the rows that are being read.
+    fn next_of_rows(&mut self) -> Result<Option<Statement>, Error> {
+        let Some(rows) = &mut self.rows else { return Ok(None) };
+        let statement = rows.next();
+        let at = |position| locate(rows.name(), position);
+        match statement {
+            Ok(Some(RowStatement { text, position, end_byte })) => {
+                self.ordinal += 1;
+                let location = Location { ordinal: self.ordinal, ..at(position) };
+                Ok(Some(Statement { text, location, end_byte, terminator: Terminator::Delimiter }))
+            }
+            Ok(None) => Ok(None),
+            Err(RowError::Input(error)) => Err(error.into()),
+            Err(RowError::Record { position, reason }) => Err(Error::Record { at: at(position), reason }),
+            Err(RowError::TooLarge { position, limit_bytes }) => Err(Error::TooLarge { at: at(position), limit_bytes }),
+        }
     }
 
     fn leave(&mut self) {
@@ -309,10 +347,6 @@ impl Statements {
         self.inputs.push(Input { window, lexical: Lexical::default(), path: Some(canonical) });
         Ok(())
     }
-}
-
-fn is_stdin(file: &Path) -> bool {
-    file == Path::new("-")
 }
 
 pub(super) fn locate(file: &Arc<str>, position: Position) -> Location {

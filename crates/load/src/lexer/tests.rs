@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,7 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use proptest::prelude::*;
 
 use super::*;
-use crate::input::Source;
+use crate::input::{Member, Source};
 
 fn shown(text: &str, dialect: &Dialect) -> String {
     let mut shown = Vec::new();
@@ -264,7 +263,7 @@ fn a_file_is_looked_for_beside_the_one_that_names_it_then_in_the_current_directo
     write("parts/one.sql", "select 2;\n\\. two.sql\ndelimiter //\n");
     write("parts/two.sql", "select 3;");
     let options = StatementsOptions::new(Dialect::mariadb(MARIADB));
-    let files = [folder.path().join("main.sql")];
+    let files = [Member::file(folder.path().join("main.sql"))];
     let statements = Statements::open(&files, options).unwrap();
     let items: Vec<_> = statements.map(|item| item.map_err(|error| error.to_string())).collect();
     let positions: Vec<_> = items
@@ -288,7 +287,8 @@ fn files_that_source_each_other_are_a_clear_error() {
     let path = |name: &str| folder.path().join(name);
     fs::write(path("a.sql"), "source b.sql\nselect 1;").unwrap();
     fs::write(path("b.sql"), "source a.sql\nselect 2;").unwrap();
-    let statements = Statements::open(&[path("a.sql")], StatementsOptions::new(Dialect::mariadb(MARIADB))).unwrap();
+    let statements =
+        Statements::open(&[Member::file(path("a.sql"))], StatementsOptions::new(Dialect::mariadb(MARIADB))).unwrap();
     let items = texts(statements.map(|item| item.map_err(|error| error.to_string())).collect());
     assert!(items[0].contains("b.sql:1 (byte 0): cannot source a.sql: the file sources itself"), "{items:?}");
     assert_eq!(items[1..], ["select 2", "select 1"]);
@@ -301,11 +301,12 @@ fn each_file_of_several_begins_as_a_client_would() {
     fs::write(path("a.sql"), "delimiter //\nselect 1;//quit\n").unwrap();
     fs::write(path("b.sql"), "\u{feff}select 2;select 3").unwrap();
     let options = StatementsOptions::new(Dialect::mariadb(MARIADB));
-    let statements = Statements::open(&[path("a.sql"), path("b.sql")], options.clone()).unwrap();
+    let statements =
+        Statements::open(&[Member::file(path("a.sql")), Member::file(path("b.sql"))], options.clone()).unwrap();
     assert_eq!(statements.progress().total_bytes(), Some(49));
     let items = texts(statements.map(|item| item.map_err(|error| error.to_string())).collect());
     assert_eq!(items, ["select 1;", "quit", "select 2", "select 3"]);
-    let missing = Statements::open(&[path("a.sql"), path("c.sql")], options).unwrap_err();
+    let missing = Statements::open(&[Member::file(path("a.sql")), Member::file(path("c.sql"))], options).unwrap_err();
     assert!(missing.to_string().contains("cannot open"), "{missing}");
 }
 
@@ -400,6 +401,6 @@ fn a_long_line_that_begins_like_a_command_is_cut_within_bounds() {
 
 #[test]
 fn files_are_named_as_they_were_given() {
-    let missing = Statements::open(&[PathBuf::from("no/such.sql")], StatementsOptions::new(Dialect::mariadb(MARIADB)));
+    let missing = Statements::open(&[Member::file("no/such.sql")], StatementsOptions::new(Dialect::mariadb(MARIADB)));
     assert!(missing.unwrap_err().to_string().starts_with("cannot open no/such.sql: "));
 }

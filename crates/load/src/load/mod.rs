@@ -97,7 +97,7 @@ impl Load {
     /// Reads this instead of files, which must be none, without checkpoints: it cannot be read again.
     #[must_use]
     pub fn reading(self, source: Source) -> Self {
-        debug_assert!(self.options.files.is_empty() && self.state.checkpoints.is_none());
+        debug_assert!(self.options.input.parts().is_empty() && self.state.checkpoints.is_none());
         Self { source: Mutex::new(Some(source)), ..self }
     }
 

@@ -8,6 +8,7 @@ use super::InDoubt;
 use crate::checkpoint::{CheckpointMode, Identity, Start};
 use crate::deferral::Checks;
 use crate::deferred_keys::DeferIndexes;
+use crate::input::Input;
 
 /// What to load, and how.
 #[derive(Clone, Debug)]
@@ -18,8 +19,8 @@ pub struct Options {
     pub is_throttled: bool,
     /// The nodes of a Galera cluster; without any, the server of `connect` and the nodes that it knows.
     pub nodes: Vec<String>,
-    /// The files in their order; none, or `-`, is standard input.
-    pub files: Vec<PathBuf>,
+    /// What to read.
+    pub input: Input,
     /// Connections that apply chunks; `None` lets the server's cores decide.
     pub threads: Option<usize>,
     /// Text of one chunk, in bytes; `None` for the default.
@@ -55,6 +56,6 @@ pub struct Options {
 impl Options {
     /// What tells this input from others.
     pub(super) fn identity(&self) -> Identity {
-        Identity::new(&self.files, self.connect.database.as_deref(), self.comments, self.binary_mode)
+        Identity::new(&self.input, self.connect.database.as_deref(), self.comments, self.binary_mode)
     }
 }

@@ -111,7 +111,7 @@ impl Load {
         let given = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         let opened = match given {
             Some(source) => Ok(Statements::new(source, options)),
-            None => Statements::open(&self.options.files, options),
+            None => Statements::open(self.options.input.members(), options),
         };
         let statements = match opened {
             Ok(statements) => statements,

@@ -9,7 +9,6 @@ mod server_notes;
 mod transaction;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use hortator_mysql::catalog::{self, Table, TableKind, TableName};
@@ -142,7 +141,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
         within: Within::Nothing,
         chunk_bytes: options.chunk_bytes.unwrap_or(CHUNK_BYTES) as u64,
     };
-    Ok(reader.read(&options.files, options)?)
+    Ok(reader.read(options)?)
 }
 
 struct Reader {
@@ -173,14 +172,14 @@ impl Reader {
         self.tracker.state().dialect(self.server)
     }
 
-    fn read(mut self, files: &[PathBuf], options: &Options) -> Result<Plan, Error> {
+    fn read(mut self, options: &Options) -> Result<Plan, Error> {
         let charset = Charset::from_name(options.connect.charset.as_bytes());
         let splitting = StatementsOptions {
             comments: options.comments || !self.dialect().mariadb,
             binary_mode: options.binary_mode,
             ..StatementsOptions::new(Dialect { charset, ..self.dialect() })
         };
-        match Statements::open(files, splitting) {
+        match Statements::open(options.input.members(), splitting) {
             Ok(mut statements) => {
                 while let Some(item) = statements.next() {
                     match item {

@@ -345,7 +345,7 @@ impl Copy<'_> {
             connect: self.target.clone(),
             is_throttled: true,
             nodes: Vec::new(),
-            files: Vec::new(),
+            input: hortator_load::Input::default(),
             threads: None,
             chunk_bytes: Some(STATEMENT_BYTES * 2),
             in_flight_bytes: Some(IN_FLIGHT_BYTES),

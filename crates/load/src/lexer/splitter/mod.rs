@@ -128,11 +128,11 @@ impl Splitter {
         }
     }
 
-    /// Turns to a first input, as a client that was just started.
-    pub(in crate::lexer) fn begin(&mut self) {
+    /// Turns to a first input, as a client that was just started; with another delimiter, if it has one.
+    pub(in crate::lexer) fn begin(&mut self, delimiter: Option<&[u8]>) {
         self.enter(Lexical::default());
         self.charset = self.options.dialect.charset;
-        self.delimiter = DEFAULT_DELIMITER.to_vec();
+        self.delimiter = delimiter.unwrap_or(DEFAULT_DELIMITER).to_vec();
     }
 
     pub(in crate::lexer) fn set_modes(&mut self, dialect: &Dialect) {

@@ -1,0 +1,174 @@
+//! A directory of mydumper: of the program itself, and recorded ones of layouts that it does not write.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::{assert_equal, folder_of, load_folder, succeed};
+use crate::errors::assert_tells;
+use crate::programs::{Contender, Dump, load};
+use crate::servers::{DATABASE, Pair, Server, pair};
+
+/// Every kind of object, names with dots and dashes, every byte, several character sets.
+const SOURCE: &str = r#"
+CREATE TABLE customers (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(50) CHARACTER SET latin1, note TEXT, b BLOB,
+    flags BIT(3), place GEOMETRY, d DATETIME NULL, ts TIMESTAMP DEFAULT '2020-01-01 00:00:00',
+    twice INT GENERATED ALWAYS AS (id * 2) VIRTUAL);
+INSERT INTO customers (id, name, note, b, flags, place, d) VALUES
+    (1, 'Jörg', 'a\tb\n\\c''";\n', x'00ff0a0d5c1a27', b'101', POINT(1, 2), '2020-02-03 00:00:00'),
+    (2, NULL, '', NULL, NULL, NULL, NULL), (3, '\\N', 'NULL', x'27', b'0', NULL, '2021-01-01 10:11:12'),
+    (4, 'x', '\\', '', b'1', NULL, '1000-01-01 00:00:00');
+CREATE TABLE `od.d-schema` (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES customers (id));
+INSERT INTO `od.d-schema` VALUES (1, 1), (2, 3);
+CREATE TABLE `wéird nä-me` (v JSON);
+INSERT INTO `wéird nä-me` VALUES (JSON_OBJECT('a', 'ü'));
+CREATE TABLE empty (id INT);
+CREATE FUNCTION f(x INT) RETURNS INT DETERMINISTIC RETURN x + 1;
+CREATE VIEW v2 AS SELECT id, name, f(id) AS next FROM customers;
+CREATE VIEW v1 AS SELECT * FROM v2;
+CREATE TABLE other (id INT);
+DELIMITER //
+CREATE TRIGGER tr BEFORE INSERT ON customers FOR EACH ROW BEGIN
+    SET NEW.note = CONCAT(NEW.note, '!');~
+    SET NEW.d = NULL;~
+END//
+CREATE PROCEDURE p() BEGIN
+    SELECT 1;~
+    SELECT ';' AS semicolon;~
+END//
+DELIMITER ;
+CREATE DATABASE `hortator.second` CHARACTER SET latin1;
+USE `hortator.second`;
+CREATE TABLE t (v VARCHAR(10));
+INSERT INTO t VALUES ('ä');
+"#;
+
+/// Fills the client's server, and has mydumper dump it.
+fn dump(pair: &Pair, folder: &Path, options: &[&str]) {
+    pair.client.reset();
+    // mydumper writes a blank between a semicolon and the end of its line.
+    let source = SOURCE.replace('~', " ");
+    let outcome = load(Contender::Client, &pair.client, Dump::Bytes(source.as_bytes()), false);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+    let mut command = Command::new("mydumper");
+    command.args(["-u", "root", "-G", "-R", "-x", "^hortator"]).arg("-S").arg(pair.client.socket());
+    succeed(command.arg("-o").arg(folder).args(options));
+}
+
+/// Without the schema that [`Server::reset`] makes: the dump brings it.
+fn reset(server: &Server) {
+    server.reset();
+    server.connect().execute(format!("DROP DATABASE {DATABASE}").as_bytes()).unwrap();
+    server.connect().execute(format!("CREATE DATABASE {DATABASE}").as_bytes()).unwrap();
+}
+
+#[test]
+fn is_loaded_as_it_was_dumped() {
+    let pair = pair();
+    for options in [&["-r", "2"][..], &["-c"]] {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("dump");
+        dump(&pair, &folder, options);
+        reset(&pair.hortator);
+        assert_tells(&load_folder(&pair.hortator, &folder, &["--verify"]), 0, &["verified"]);
+        assert_equal(&pair);
+        // What exists already stays as it is.
+        let again = load_folder(&pair.hortator, &folder, &[]);
+        assert_tells(&again, 1, &["1050", "already exists", "-schema.sql"]);
+        assert_equal(&pair);
+    }
+}
+
+#[test]
+fn an_interrupted_load_resumes() {
+    let pair = pair();
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("dump");
+    dump(&pair, &folder, &[]);
+    let rows = folder.join(format!("{DATABASE}.other.sql"));
+    fs::write(&rows, "INSERT INTO `other` VALUES (1);\nINSERT INTO `other` VALUES ('x');\n").unwrap();
+    reset(&pair.hortator);
+    // The value would be bent by a session that is not strict.
+    assert_tells(
+        &load_folder(&pair.hortator, &folder, &[]),
+        1,
+        &["at line 2", "other.sql", "Incorrect integer", "'x'"],
+    );
+    // As long as the first, so that it counts for the same file.
+    fs::write(&rows, "INSERT INTO `other` VALUES (1);\nINSERT INTO `other` VALUES ( 2 );\n").unwrap();
+    assert_tells(&load_folder(&pair.hortator, &folder, &["--resume"]), 0, &[]);
+    pair.client.connect().execute(format!("INSERT INTO {DATABASE}.other VALUES (1), (2)").as_bytes()).unwrap();
+    assert_equal(&pair);
+}
+
+/// As 0.14 and later write it: sections in the metadata, rows in files of their own, made-up names.
+const RECENT: [(&str, &str); 9] = [
+    (
+        "metadata",
+        "# Started dump at: 2026-01-01 00:00:00\n[config]\nquote-character = BACKTICK\n\n[`hortator_case`.`t`]\nRows = 3\n\
+         [`hortator_case`.`mydumper_0`]\nreal_table_name=a/b\nRows = 1\n# Finished dump at: 2026-01-01 00:00:01\n",
+    ),
+    ("hortator_case-schema-create.sql", "CREATE DATABASE /*!32312 IF NOT EXISTS*/ `hortator_case`;\n"),
+    (
+        "hortator_case.t-schema.sql",
+        "/*!40101 SET NAMES binary*/;\n/*!40014 SET FOREIGN_KEY_CHECKS=0*/;\nCREATE TABLE IF NOT EXISTS `t` (\n  `id` int \
+         NOT NULL,\n  `v` text CHARACTER SET utf8mb4,\n  `b` blob,\n  PRIMARY KEY (`id`)\n) ENGINE=InnoDB;\n",
+    ),
+    (
+        "hortator_case.t.00000.00000.sql",
+        "/*!40101 SET NAMES binary*/;\nLOAD DATA LOCAL INFILE 'hortator_case.t.00000.00000.dat' REPLACE INTO TABLE `t` \
+         CHARACTER SET binary FIELDS TERMINATED BY '\\t' ENCLOSED BY '' ESCAPED BY '\\\\' LINES STARTING BY '' TERMINATED \
+         BY '\\n' (`id`,`v`,@`b`) SET `b`=UNHEX(@`b`);\n",
+    ),
+    ("hortator_case.t.00000.00000.dat", "1\ttab\\\tä\t00FF\n2\t\\N\t\\N\n3\tline\\\nNULL\t\n"),
+    ("hortator_case.mydumper_0-schema.sql", "CREATE TABLE `a/b` (`id` int);\n"),
+    ("hortator_case.mydumper_0.00000.sql", "INSERT INTO `a/b` VALUES(1)\n;\n"),
+    ("hortator_case-schema-triggers.sql", ""),
+    ("hortator_case.s-schema-sequence.sql", "CREATE SEQUENCE `s` START WITH 5;\nDO SETVAL(`s`, 7);\n"),
+];
+
+#[test]
+fn a_recent_layout_with_load_data() {
+    let pair = pair();
+    let folder = folder_of(&RECENT);
+    pair.hortator.reset();
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    let rows = pair.hortator.rows_of_case("SELECT id, v, HEX(b) FROM t ORDER BY id");
+    assert_eq!(rows, [["1", "tab\tä", "00FF"], ["2", "NULL", "NULL"], ["3", "line\nNULL", ""]]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM `a/b`"), [["1"]]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT NEXTVAL(s)"), [["8"]]);
+}
+
+#[test]
+fn a_directory_that_is_not_whole_is_refused_before_anything_is_loaded() {
+    let pair = pair();
+    pair.hortator.reset();
+    let without = |name: &str| RECENT.into_iter().filter(|(file, _)| *file != name).collect::<Vec<_>>();
+    let with = |more: (&'static str, &'static str)| RECENT.into_iter().chain([more]).collect::<Vec<_>>();
+    let cases = [
+        (without("hortator_case.t-schema.sql"), &["lacks the file", "hortator_case.t"][..]),
+        (without("hortator_case.t.00000.00000.dat"), &["lacks", "t.00000.00000.dat"]),
+        (without("hortator_case.mydumper_0.00000.sql"), &["lacks the file hortator_case.mydumper_0", "1 rows"]),
+        (without("hortator_case.t.00000.00000.sql"), &["lacks the file hortator_case.t.sql", "3 rows"]),
+        (with(("t.txt", "1\n")), &["mydumper", "t.txt"]),
+        (with(("@.json", "{}")), &["mydumper", "@.json"]),
+        ([("metadata.partial", ""), RECENT[1], RECENT[2]].to_vec(), &["incomplete dump", "metadata.partial"]),
+    ];
+    for (files, words) in cases {
+        let folder = folder_of(&files);
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 1, words);
+        assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
+    }
+}
+
+#[test]
+fn a_truncated_chunk_ends_the_load_with_its_place() {
+    let pair = pair();
+    pair.hortator.reset();
+    let mut files = RECENT.to_vec();
+    files[4].1 = "1\ttab\t00FF\n2\tcut";
+    let folder = folder_of(&files);
+    let outcome = load_folder(&pair.hortator, folder.path(), &[]);
+    assert_tells(&outcome, 1, &["at line 2", "t.00000.00000.dat", "2 fields, but 3 columns"]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t"), [["1"]]);
+}

@@ -1,0 +1,265 @@
+//! Writes records as INSERT statements. Each value is a string literal, as LOAD DATA takes each value for a string; the
+//! server converts and checks it.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use super::records::{Malformed, Record, RecordError, Records};
+use super::{Columns, Encoding, RowsFile};
+use crate::input::{Error, Position, Progress, Source};
+
+/// Statements end at this many rows or bytes, whichever comes first.
+const ROWS_LIMIT: usize = 1;
+const TEXT_LIMIT_BYTES: usize = 32 * 1024;
+
+/// An INSERT with the place of its first row.
+#[derive(Debug)]
+pub(crate) struct RowStatement {
+    pub(crate) text: Vec<u8>,
+    pub(crate) position: Position,
+    pub(crate) end_byte: u64,
+}
+
+/// Why a statement cannot be made.
+#[derive(Debug)]
+pub(crate) enum RowError {
+    /// The file cannot be read on.
+    Input(Error),
+    /// The record at this position is not one of the table's.
+    Record { position: Position, reason: String },
+    /// It is larger than a statement can be.
+    TooLarge { position: Position, limit_bytes: usize },
+}
+
+/// The INSERT statements of a file of rows.
+#[derive(Debug)]
+pub(crate) struct RowStatements {
+    name: Arc<str>,
+    file: Arc<RowsFile>,
+    records: Records,
+    record: Record,
+    is_begun: bool,
+    /// Up to the first row.
+    head: Vec<u8>,
+    encodings: Vec<Encoding>,
+    /// Fields of each record; known from the first one where nobody has named the columns.
+    width: Option<usize>,
+    /// What stopped the last statement, told behind it.
+    failed: Option<RowError>,
+}
+
+impl RowStatements {
+    pub(crate) fn open(file: &Arc<RowsFile>, progress: Arc<Progress>, limit_bytes: usize) -> Result<Self, Error> {
+        let source = if file.path.as_os_str() == "-" {
+            Source::stdin_with(progress)?
+        } else {
+            Source::open_expected(&file.path, progress)?
+        };
+        Ok(Self {
+            name: Arc::clone(source.name()),
+            records: Records::new(source, file.format.clone(), limit_bytes),
+            file: Arc::clone(file),
+            record: Record::default(),
+            is_begun: false,
+            head: Vec::new(),
+            encodings: Vec::new(),
+            width: None,
+            failed: None,
+        })
+    }
+
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The next statement. Behind an error that is not of the input, the records go on.
+    pub(crate) fn next(&mut self) -> Result<Option<RowStatement>, RowError> {
+        if let Some(failed) = self.failed.take() {
+            return Err(failed);
+        }
+        if !self.is_begun {
+            self.begin()?;
+        }
+        let (mut text, mut first, mut rows) = (Vec::new(), None, 0);
+        while rows < ROWS_LIMIT && text.len() < TEXT_LIMIT_BYTES {
+            match self.read_row(&mut text) {
+                Ok(Some(position)) => first = first.or(Some(position)),
+                Ok(None) => break,
+                Err(error) if rows == 0 => return Err(error),
+                Err(error) => {
+                    self.failed = Some(error);
+                    break;
+                }
+            }
+            rows += 1;
+        }
+        let end_byte = self.records.position().byte;
+        Ok(first.map(|position| RowStatement { text, position, end_byte }))
+    }
+
+    /// Reads what stands before the rows.
+    fn begin(&mut self) -> Result<(), RowError> {
+        self.is_begun = true;
+        self.records.skip_byte_order_mark().map_err(row_error)?;
+        for _ in 0..self.file.ignored_lines {
+            self.records.skip_line().map_err(row_error)?;
+        }
+        self.head = [b"INSERT INTO ", &self.file.table[..]].concat();
+        match &self.file.columns {
+            Columns::All => {}
+            Columns::Named(fields) => {
+                self.width = Some(fields.len());
+                self.encodings = fields.iter().map(|field| field.encoding).collect();
+                let kept = fields.iter().filter(|field| field.encoding != Encoding::Omitted);
+                name_columns(&mut self.head, kept.map(|field| &field.name[..]));
+            }
+            Columns::Header => {
+                let position = self.records.position();
+                if !self.records.next(&mut self.record).map_err(row_error)? {
+                    let reason = "the file is empty: --header needs a first line with the names of the columns";
+                    return Err(RowError::Record { position, reason: reason.to_owned() });
+                }
+                if self.record.values().any(|name| name.is_none_or(<[u8]>::is_empty)) {
+                    let reason = "the header has a column without a name".to_owned();
+                    return Err(RowError::Record { position, reason });
+                }
+                self.width = Some(self.record.width());
+                name_columns(&mut self.head, self.record.values().flatten());
+            }
+        }
+        self.head.extend_from_slice(b" VALUES ");
+        Ok(())
+    }
+
+    /// Appends the next row to a statement and tells where it begins; `None` at the end.
+    fn read_row(&mut self, text: &mut Vec<u8>) -> Result<Option<Position>, RowError> {
+        let position = loop {
+            let position = self.records.position();
+            if !self.records.next(&mut self.record).map_err(row_error)? {
+                return Ok(None);
+            }
+            // A blank line of CSV is no record, except where a record can be one empty field.
+            if !(self.file.format.is_csv && self.width != Some(1) && self.record.is_blank()) {
+                break position;
+            }
+        };
+        let found = self.record.width();
+        let expected = *self.width.get_or_insert(found);
+        if found != expected {
+            let reason = format!(
+                "the record has {found} fields, but {expected} columns are expected: correct the line, or check the \
+                 separators"
+            );
+            return Err(RowError::Record { position, reason });
+        }
+        let whole_rows = text.len();
+        if text.is_empty() {
+            text.extend_from_slice(&self.head);
+        } else {
+            text.push(b',');
+        }
+        text.push(b'(');
+        let row_start = text.len();
+        for (index, value) in self.record.values().enumerate() {
+            let encoding = self.encodings.get(index).copied().unwrap_or(Encoding::Plain);
+            if encoding == Encoding::Omitted {
+                continue;
+            }
+            if text.len() > row_start {
+                text.push(b',');
+            }
+            if let Err(reason) = write_value(value, encoding, text) {
+                text.truncate(whole_rows);
+                return Err(RowError::Record { position, reason: format!("field {}: {reason}", index + 1) });
+            }
+        }
+        text.push(b')');
+        Ok(Some(position))
+    }
+}
+
+fn name_columns<'n>(head: &mut Vec<u8>, names: impl Iterator<Item = &'n [u8]>) {
+    for (index, name) in names.enumerate() {
+        head.extend_from_slice(if index == 0 { b" (" } else { b"," });
+        head.extend_from_slice(&hortator_mysql::quote_identifier(name));
+    }
+    head.push(b')');
+}
+
+fn write_value(value: Option<&[u8]>, encoding: Encoding, text: &mut Vec<u8>) -> Result<(), String> {
+    let Some(value) = value else {
+        text.extend_from_slice(b"NULL");
+        return Ok(());
+    };
+    match encoding {
+        Encoding::Plain | Encoding::Omitted => quote(value, text),
+        Encoding::Utf8 => {
+            text.extend_from_slice(b"_utf8mb4");
+            quote(value, text);
+        }
+        Encoding::Hex => {
+            let bytes = unhex(value).ok_or("the value is not hexadecimal digits, which this column is written in")?;
+            quote_bytes(&bytes, text);
+        }
+        Encoding::Base64 => {
+            let digits: Vec<u8> = value.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            let bytes = STANDARD
+                .decode(digits)
+                .map_err(|error| format!("the value is not Base64, which this column is written in: {error}"))?;
+            quote_bytes(&bytes, text);
+        }
+    }
+    Ok(())
+}
+
+fn quote_bytes(bytes: &[u8], text: &mut Vec<u8>) {
+    text.extend_from_slice(b"_binary");
+    quote(bytes, text);
+}
+
+/// Writes a string literal on one line, for a session with backslash escapes and a character set that is safe in ASCII.
+fn quote(value: &[u8], text: &mut Vec<u8>) {
+    text.push(b'\'');
+    let mut copied = 0;
+    for (at, byte) in value.iter().enumerate() {
+        let escaped = match byte {
+            b'\'' | b'\\' => *byte,
+            0 => b'0',
+            b'\n' => b'n',
+            b'\r' => b'r',
+            0x1a => b'Z',
+            _ => continue,
+        };
+        text.extend_from_slice(&value[copied..at]);
+        text.extend_from_slice(&[b'\\', escaped]);
+        copied = at + 1;
+    }
+    text.extend_from_slice(&value[copied..]);
+    text.push(b'\'');
+}
+
+/// The bytes that hexadecimal digits stand for.
+pub(super) fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pairs = digits.chunks(2);
+    pairs.map(|pair| Some((digit(pair[0])? << 4 | digit(*pair.get(1)?)?) as u8)).collect()
+}
+
+fn row_error(error: RecordError) -> RowError {
+    match error {
+        RecordError::Input(error) => RowError::Input(error),
+        RecordError::TooLarge { limit_bytes, position } => RowError::TooLarge { position, limit_bytes },
+        RecordError::Malformed { what, position } => {
+            let reason = match what {
+                Malformed::OpenQuote => {
+                    "a quote is opened in the record that starts here, and never closed: close it, \
+                                         or get a complete file"
+                }
+                Malformed::BehindQuote => "text follows a closing quote: a quote within a quoted field must be doubled",
+            };
+            RowError::Record { position, reason: reason.to_owned() }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Delimited text: rows of fields, as LOAD DATA, SELECT … INTO OUTFILE and CSV have them, turned into INSERT statements.
+//!
+//! [`Format`] says what separates fields and lines and what stands for NULL. `records` splits the bytes into fields by
+//! it, exactly and with positions. `inserts` writes the fields as literals of an INSERT. The statements then go the way
+//! of any other, so that the server checks each value as INSERT does, and never bends one as LOAD DATA does.
+
+mod format;
+mod inserts;
+mod records;
+
+use std::path::PathBuf;
+
+pub use format::Separators;
+pub use format::{Format, FormatError, bytes_of_option};
+pub(crate) use inserts::{RowError, RowStatement, RowStatements};
+
+#[cfg(test)]
+mod tests;
+
+/// A file of rows for one table.
+#[derive(Clone, Debug)]
+pub struct RowsFile {
+    /// The file; `-` is standard input.
+    pub(crate) path: PathBuf,
+    /// The table as an INSERT names it, quoted.
+    pub(crate) table: Vec<u8>,
+    pub(crate) columns: Columns,
+    pub(crate) format: Format,
+    /// Lines that are not rows, before all else.
+    pub(crate) ignored_lines: u64,
+}
+
+/// Which column a field goes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Columns {
+    /// All columns of the table, in its order.
+    All,
+    /// The first record names them.
+    Header,
+    /// These.
+    Named(Vec<Field>),
+}
+
+/// What becomes of one field of each record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The column's name.
+    pub name: Vec<u8>,
+    /// How its value is written.
+    pub encoding: Encoding,
+}
+
+/// How a field holds its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// As text, or as bytes of the file's character set.
+    Plain,
+    /// As text in UTF-8, in a file that is else bytes.
+    Utf8,
+    /// As hexadecimal digits.
+    Hex,
+    /// In Base64.
+    Base64,
+    /// The field is left out: the server computes the column.
+    Omitted,
+}
+
+impl Field {
+    /// A column whose value is as it stands.
+    #[must_use]
+    pub fn plain(name: impl Into<Vec<u8>>) -> Self {
+        Self { name: name.into(), encoding: Encoding::Plain }
+    }
+}

@@ -1,0 +1,364 @@
+//! Splits delimited text into records of fields. [`split_record`] is the whole format: it reads one record of the bytes at
+//! hand, or says that more are needed. [`Records`] feeds it from a source, and knows where in the file each record is.
+//!
+//! Formats: MariaDB manual, "LOAD DATA INFILE"; RFC 4180 for CSV.
+
+use memchr::{memchr_iter, memchr2, memchr3};
+
+use super::Format;
+use crate::input::{Error, Position, Source};
+
+/// Size of one read.
+const BLOCK_BYTES: usize = 256 * 1024;
+
+/// One record: its fields as values, one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    bytes: Vec<u8>,
+    fields: Vec<FieldEnd>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct FieldEnd {
+    end: usize,
+    is_null: bool,
+}
+
+impl Record {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.fields.clear();
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// The values; `None` is NULL.
+    pub(super) fn values(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        let mut start = 0;
+        self.fields.iter().map(move |field| {
+            let value = &self.bytes[std::mem::replace(&mut start, field.end)..field.end];
+            (!field.is_null).then_some(value)
+        })
+    }
+
+    /// Whether it is one field without content.
+    pub(super) fn is_blank(&self) -> bool {
+        self.bytes.is_empty() && self.fields.len() == 1 && !self.fields[0].is_null
+    }
+
+    fn end_field(&mut self, is_null: bool) {
+        self.fields.push(FieldEnd { end: self.bytes.len(), is_null });
+    }
+}
+
+/// What is wrong with the bytes of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    /// A quote is opened and not closed.
+    OpenQuote,
+    /// Something stands between a closing quote and the next separator.
+    BehindQuote,
+}
+
+/// Why there is no next record.
+#[derive(Debug)]
+pub(crate) enum RecordError {
+    Input(Error),
+    Malformed { what: Malformed, position: Position },
+    TooLarge { limit_bytes: usize, position: Position },
+}
+
+/// What [`split_record`] has found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// A record of this many bytes, its end included.
+    Record(usize),
+    /// The bytes end within a record.
+    Incomplete,
+    Malformed(Malformed),
+}
+
+/// Where a field ends, and whether its line does.
+enum FieldStop {
+    Field(usize),
+    Line(usize),
+    Incomplete,
+    Malformed(Malformed),
+}
+
+/// Reads the record that `text` begins with; `is_last`: nothing follows `text`.
+pub(super) fn split_record(text: &[u8], is_last: bool, format: &Format, record: &mut Record) -> Found {
+    record.clear();
+    let mut at = 0;
+    loop {
+        let is_quoted = format.enclosed.is_some() && text.get(at).copied() == format.enclosed;
+        let stop = if is_quoted {
+            quoted_field(text, at, is_last, format, record)
+        } else {
+            plain_field(text, at, is_last, format, record)
+        };
+        match stop {
+            FieldStop::Field(next) => at = next,
+            FieldStop::Line(end) => return Found::Record(end),
+            FieldStop::Incomplete => return Found::Incomplete,
+            FieldStop::Malformed(what) => return Found::Malformed(what),
+        }
+    }
+}
+
+fn plain_field(text: &[u8], start: usize, is_last: bool, format: &Format, record: &mut Record) -> FieldStop {
+    let (field, line) = (format.fields_terminated[0], format.lines_terminated[0]);
+    let escape = format.escaped.unwrap_or(field);
+    let value_start = record.bytes.len();
+    let (mut at, mut copied) = (start, start);
+    loop {
+        let Some(found) = memchr3(field, line, escape, &text[at..]).map(|found| at + found) else {
+            if !is_last {
+                return FieldStop::Incomplete;
+            }
+            record.bytes.extend_from_slice(&text[copied..]);
+            end_plain(&text[start..], value_start, true, format, record);
+            return FieldStop::Line(text.len());
+        };
+        if format.escaped == Some(text[found]) {
+            record.bytes.extend_from_slice(&text[copied..found]);
+            match text.get(found + 1) {
+                Some(&escaped) => record.bytes.push(unescaped(escaped)),
+                None if is_last => record.bytes.push(text[found]),
+                None => return FieldStop::Incomplete,
+            }
+            at = (found + 2).min(text.len());
+            copied = at;
+            continue;
+        }
+        match separator(&text[found..], is_last, format) {
+            Separator::None => at = found + 1,
+            Separator::Incomplete => return FieldStop::Incomplete,
+            Separator::Field(length) | Separator::Line(length) if length > 0 => {
+                record.bytes.extend_from_slice(&text[copied..found]);
+                let is_line = text[found] == line;
+                end_plain(&text[start..found], value_start, is_line, format, record);
+                let next = found + length;
+                return if is_line { FieldStop::Line(next) } else { FieldStop::Field(next) };
+            }
+            Separator::Field(_) | Separator::Line(_) => at = found + 1,
+        }
+    }
+}
+
+/// Ends a field without quotes: `raw` is what stands in the file.
+fn end_plain(raw: &[u8], value_start: usize, is_line_end: bool, format: &Format, record: &mut Record) {
+    let mut raw = raw;
+    if format.is_csv && is_line_end && raw.last() == Some(&b'\r') {
+        raw = &raw[..raw.len() - 1];
+        record.bytes.pop();
+    }
+    let is_null = format.null.as_deref() == Some(raw)
+        || format.escaped.is_some_and(|escape| raw == [escape, b'N'])
+        || (format.enclosed.is_some() && !format.is_csv && raw == b"NULL");
+    if is_null {
+        record.bytes.truncate(value_start);
+    }
+    record.end_field(is_null);
+}
+
+fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, record: &mut Record) -> FieldStop {
+    let quote = text[start];
+    let escape = format.escaped.unwrap_or(quote);
+    let mut at = start + 1;
+    let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote) } else { FieldStop::Incomplete };
+    loop {
+        let Some(found) = memchr2(quote, escape, &text[at..]).map(|found| at + found) else { return open };
+        record.bytes.extend_from_slice(&text[at..found]);
+        if text[found] != quote {
+            let Some(&escaped) = text.get(found + 1) else { return open };
+            record.bytes.push(unescaped(escaped));
+            at = found + 2;
+            continue;
+        }
+        let behind = found + 1;
+        match text.get(behind) {
+            None if is_last => {
+                record.end_field(false);
+                return FieldStop::Line(behind);
+            }
+            None => return FieldStop::Incomplete,
+            Some(&next) if next == quote => {
+                record.bytes.push(quote);
+                at = behind + 1;
+                continue;
+            }
+            Some(_) => {}
+        }
+        match separator(&text[behind..], is_last, format) {
+            Separator::Incomplete => return FieldStop::Incomplete,
+            Separator::Field(length) => {
+                record.end_field(false);
+                return FieldStop::Field(behind + length);
+            }
+            Separator::Line(length) => {
+                record.end_field(false);
+                return FieldStop::Line(behind + length);
+            }
+            Separator::None if format.is_csv => return FieldStop::Malformed(Malformed::BehindQuote),
+            // LOAD DATA takes a quote that no separator follows for a part of the value.
+            Separator::None => {
+                record.bytes.push(quote);
+                at = behind;
+            }
+        }
+    }
+}
+
+enum Separator {
+    None,
+    Field(usize),
+    Line(usize),
+    Incomplete,
+}
+
+/// Which separator `text` begins with, and its length.
+fn separator(text: &[u8], is_last: bool, format: &Format) -> Separator {
+    for (separator, is_line) in [(&format.fields_terminated, false), (&format.lines_terminated, true)] {
+        if text.starts_with(separator) {
+            return if is_line { Separator::Line(separator.len()) } else { Separator::Field(separator.len()) };
+        }
+        if !is_last && separator.starts_with(text) {
+            return Separator::Incomplete;
+        }
+    }
+    match text {
+        [b'\r', b'\n', ..] if format.is_csv => Separator::Line(2),
+        [b'\r'] if format.is_csv && is_last => Separator::Line(1),
+        [b'\r'] if format.is_csv => Separator::Incomplete,
+        _ => Separator::None,
+    }
+}
+
+/// The byte that stands for itself behind an escape, or for another one.
+const fn unescaped(byte: u8) -> u8 {
+    match byte {
+        b'0' => 0,
+        b'b' => 0x08,
+        b'n' => b'\n',
+        b'r' => b'\r',
+        b't' => b'\t',
+        b'Z' => 0x1a,
+        other => other,
+    }
+}
+
+/// The records of a source.
+#[derive(Debug)]
+pub(super) struct Records {
+    source: Source,
+    format: Format,
+    block: Vec<u8>,
+    start: usize,
+    end: usize,
+    at_end: bool,
+    limit_bytes: usize,
+    /// Of `block[start]`.
+    position: Position,
+}
+
+impl Records {
+    pub(super) fn new(source: Source, format: Format, limit_bytes: usize) -> Self {
+        Self {
+            source,
+            format,
+            block: vec![0; BLOCK_BYTES],
+            start: 0,
+            end: 0,
+            at_end: false,
+            limit_bytes,
+            position: Position { line: 1, byte: 0 },
+        }
+    }
+
+    /// Where the next record begins.
+    pub(super) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Passes a line, whatever is in it; false at the end of the input.
+    pub(super) fn skip_line(&mut self) -> Result<bool, RecordError> {
+        let (format, mut record) = (self.format.clone(), Record::default());
+        let plain =
+            Format { fields_terminated: format.lines_terminated.clone(), enclosed: None, escaped: None, ..format };
+        self.read(&plain, &mut record)
+    }
+
+    /// Reads the next record; false at the end of the input.
+    pub(super) fn next(&mut self, record: &mut Record) -> Result<bool, RecordError> {
+        let format = std::mem::replace(&mut self.format, Format::csv());
+        let read = self.read(&format, record);
+        self.format = format;
+        read
+    }
+
+    /// Passes a byte order mark at the beginning.
+    pub(super) fn skip_byte_order_mark(&mut self) -> Result<(), RecordError> {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        while self.end - self.start < MARK.len() && !self.at_end {
+            self.fill().map_err(RecordError::Input)?;
+        }
+        if self.block[self.start..self.end].starts_with(MARK) {
+            self.start += MARK.len();
+            self.position.byte += MARK.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, format: &Format, record: &mut Record) -> Result<bool, RecordError> {
+        loop {
+            let text = &self.block[self.start..self.end];
+            let position = self.position;
+            if text.is_empty() && self.at_end {
+                return Ok(false);
+            }
+            match split_record(text, self.at_end, format, record) {
+                Found::Record(length) => {
+                    let lines = memchr_iter(b'\n', &text[..length]).count() as u64;
+                    self.position = Position { line: position.line + lines, byte: position.byte + length as u64 };
+                    self.start += length;
+                    return Ok(true);
+                }
+                Found::Malformed(what) => {
+                    self.pass_line();
+                    return Err(RecordError::Malformed { what, position });
+                }
+                Found::Incomplete if text.len() >= self.limit_bytes => {
+                    self.at_end = true;
+                    self.start = self.end;
+                    return Err(RecordError::TooLarge { limit_bytes: self.limit_bytes, position });
+                }
+                Found::Incomplete => self.fill().map_err(RecordError::Input)?,
+            }
+        }
+    }
+
+    /// Goes on behind the line of a record that cannot be read.
+    fn pass_line(&mut self) {
+        let text = &self.block[self.start..self.end];
+        let length = memchr::memchr(b'\n', text).map_or(text.len(), |newline| newline + 1);
+        self.start += length;
+        self.position.line += 1;
+        self.position.byte += length as u64;
+    }
+
+    fn fill(&mut self) -> Result<(), Error> {
+        self.block.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        if self.end == self.block.len() {
+            self.block.resize(self.block.len() * 2, 0);
+        }
+        let read = self.source.read(&mut self.block[self.end..])?;
+        self.end += read;
+        self.at_end = read == 0;
+        Ok(())
+    }
+}

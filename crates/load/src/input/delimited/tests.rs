@@ -1,0 +1,220 @@
+//! Records and statements by cases; CSV is held against the csv crate.
+
+use std::io::Cursor;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::records::{Malformed, Record, RecordError, Records};
+use super::*;
+use crate::input::{Progress, Source};
+
+type Row = Vec<Option<String>>;
+
+/// The records of a text, read in pieces of any size; an error ends them.
+fn records(text: &[u8], format: &Format) -> (Vec<Row>, Option<String>) {
+    let source = Source::from_reader("rows", Cursor::new(text.to_vec())).unwrap();
+    let mut records = Records::new(source, format.clone(), 1 << 20);
+    let (mut record, mut found) = (Record::default(), Vec::new());
+    loop {
+        match records.next(&mut record) {
+            Ok(true) => {
+                let shown = |value: Option<&[u8]>| value.map(|value| String::from_utf8_lossy(value).into_owned());
+                found.push(record.values().map(shown).collect());
+            }
+            Ok(false) => return (found, None),
+            Err(RecordError::Malformed { what, position }) => {
+                return (found, Some(format!("{what:?} at line {}", position.line)));
+            }
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+fn assert_records(text: &str, format: &Format, expected: &[&[Option<&str>]]) {
+    let expected: Vec<Row> =
+        expected.iter().map(|row| row.iter().map(|value| value.map(str::to_owned)).collect()).collect();
+    assert_eq!(records(text.as_bytes(), format), (expected, None), "{text:?}");
+}
+
+fn with(format: Format, change: impl FnOnce(&mut Separators)) -> Format {
+    let mut separators = Separators::default();
+    change(&mut separators);
+    format.with(&separators).unwrap()
+}
+
+const A: Option<&str> = Some("a");
+const B: Option<&str> = Some("b");
+
+#[test]
+fn csv() {
+    let csv = Format::csv();
+    assert_records("", &csv, &[]);
+    assert_records("a,b", &csv, &[&[A, B]]);
+    assert_records("a,b\r\nb,a\n", &csv, &[&[A, B], &[B, A]]);
+    assert_records("\"a\",\"b\"\r\n", &csv, &[&[A, B]]);
+    assert_records("\"a\"\"b\",\"x\r\ny,\"\n", &csv, &[&[Some("a\"b"), Some("x\r\ny,")]]);
+    assert_records(",\n", &csv, &[&[Some(""), Some("")]]);
+    assert_records("\\N,\"\\N\",NULL\n", &csv, &[&[None, Some("\\N"), Some("NULL")]]);
+    assert_records("a\\,b\\\n", &csv, &[&[Some("a\\"), Some("b\\")]]);
+    assert_records("a\"b,b\n", &csv, &[&[Some("a\"b"), B]]);
+    assert_records("a,\"b\"", &csv, &[&[A, B]]);
+    assert_records("\n\na\n", &csv, &[&[Some("")], &[Some("")], &[A]]);
+    let empty_is_null = with(Format::csv(), |separators| separators.null = Some(Vec::new()));
+    assert_records(",\"\",a\r\n", &empty_is_null, &[&[None, Some(""), A]]);
+    let open = records(b"a,b\n\"a,b\nmore\n", &csv);
+    assert_eq!(open.1.unwrap(), format!("{:?} at line 2", Malformed::OpenQuote));
+    assert_eq!(records(b"\"a\"b,a\n", &csv).1.unwrap(), format!("{:?} at line 1", Malformed::BehindQuote));
+}
+
+#[test]
+fn load_data() {
+    let tabs = Format::load_data();
+    assert_records("a\tb\n\\N\t\\\\N\n", &tabs, &[&[A, B], &[None, Some("\\N")]]);
+    assert_records("\\0\\b\\n\\r\\t\\Z\\q\t\\\t\\\n\n", &tabs, &[&[Some("\0\x08\n\r\t\x1aq"), Some("\t\n")]]);
+    assert_records("x\\N\tNULL\n\n", &tabs, &[&[Some("xN"), Some("NULL")], &[Some("")]]);
+    assert_records("a\r\nb\\", &tabs, &[&[Some("a\r")], &[Some("b\\")]]);
+    let enclosed = with(Format::load_data(), |separators| {
+        separators.fields_terminated = Some(b",".to_vec());
+        separators.enclosed = Some(b"\"".to_vec());
+    });
+    assert_records("\"a\",\"b\"\n", &enclosed, &[&[A, B]]);
+    assert_records("NULL,\"NULL\",\\N,\"\\N\"\n", &enclosed, &[&[None, Some("NULL"), None, Some("N")]]);
+    assert_records("\"a\\\"b\"\"c\"d\",a\n", &enclosed, &[&[Some("a\"b\"c\"d"), A]]);
+    let long = with(Format::load_data(), |separators| {
+        separators.fields_terminated = Some(b"||".to_vec());
+        separators.lines_terminated = Some(b"<>\n".to_vec());
+    });
+    assert_records("a||b|<>\nb|||a<><>\n", &long, &[&[A, Some("b|")], &[B, Some("|a<>")]]);
+    let without_escapes = with(Format::load_data(), |separators| separators.escaped = Some(Vec::new()));
+    assert_records("a\\\t\\N\n", &without_escapes, &[&[Some("a\\"), Some("\\N")]]);
+}
+
+#[test]
+fn separators_that_cannot_be_told_apart_are_refused() {
+    let refused = |change: fn(&mut Separators)| {
+        let mut separators = Separators::default();
+        change(&mut separators);
+        Format::csv().with(&separators).unwrap_err().to_string()
+    };
+    assert!(refused(|separators| separators.fields_terminated = Some(Vec::new())).contains("fixed width"));
+    assert!(
+        refused(|separators| separators.enclosed = Some(b"''".to_vec()))
+            .contains("--fields-enclosed-by takes one byte")
+    );
+    assert!(
+        refused(|separators| separators.fields_terminated = Some(b"\n".to_vec())).contains("begin with the same byte")
+    );
+    assert!(refused(|separators| separators.escaped = Some(b"\"".to_vec())).contains("--fields-escaped-by"));
+    assert_eq!(bytes_of_option(r"\t\\x\n"), b"\t\\x\n");
+    assert_eq!(bytes_of_option("0x0d0a"), b"\r\n");
+    assert_eq!(bytes_of_option("0xg"), b"0xg");
+}
+
+/// The statements of a file, each with the line of its first row; errors in their place.
+fn statements(text: &[u8], columns: Columns, format: Format) -> Vec<String> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let path = file.path().to_owned();
+    let file = Arc::new(RowsFile { path, table: b"`t`".to_vec(), columns, format, ignored_lines: 0 });
+    let mut statements = RowStatements::open(&file, Arc::<Progress>::default(), 1 << 20).unwrap();
+    let mut found = Vec::new();
+    loop {
+        match statements.next() {
+            Ok(Some(one)) => {
+                found.push(format!("{}: {}", one.position.line, String::from_utf8_lossy(&one.text)));
+            }
+            Ok(None) => return found,
+            Err(RowError::Record { position, reason }) => found.push(format!("{}: error: {reason}", position.line)),
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+}
+
+#[test]
+fn rows_become_literals() {
+    let text = b"\xef\xbb\xbfid,\"a`b\"\n1,\"it's\n\\\"\n\n2,\\N\n";
+    let found = statements(text, Columns::Header, Format::csv());
+    assert_eq!(
+        found,
+        [
+            "2: INSERT INTO `t` (`id`,`a``b`) VALUES ('1','it\\'s\\n\\\\')",
+            "5: INSERT INTO `t` (`id`,`a``b`) VALUES ('2',NULL)"
+        ]
+    );
+    let fields = [("a", Encoding::Hex), ("b", Encoding::Omitted), ("c", Encoding::Base64), ("d", Encoding::Utf8)];
+    let named = fields.map(|(name, encoding)| Field { name: name.into(), encoding }).to_vec();
+    let found = statements(b"00fF\tx\tAAE=\tu\n0\tx\t\t\n\tx\t!\t\n", Columns::Named(named), Format::load_data());
+    assert_eq!(
+        found[0],
+        "1: INSERT INTO `t` (`a`,`c`,`d`) VALUES (_binary'\\0\u{fffd}',_binary'\\0\u{1}',_utf8mb4'u')"
+    );
+    assert!(found[1].contains("2: error: field 1: the value is not hexadecimal digits"), "{found:?}");
+    assert!(found[2].contains("3: error: field 3: the value is not Base64"), "{found:?}");
+}
+
+#[test]
+fn records_of_another_width_are_errors_with_their_line_and_the_others_go_on() {
+    let found = statements(b"1,2\n1,2,3\n4\n5,6\n", Columns::All, Format::csv());
+    assert_eq!(found[0], "1: INSERT INTO `t` VALUES ('1','2')");
+    assert!(found[1].starts_with("2: error: the record has 3 fields, but 2 columns are expected"), "{found:?}");
+    assert!(found[2].starts_with("3: error: the record has 1 fields"), "{found:?}");
+    assert_eq!(found[3], "4: INSERT INTO `t` VALUES ('5','6')");
+    assert!(statements(b"", Columns::Header, Format::csv())[0].contains("the file is empty"));
+}
+
+proptest! {
+    #[test]
+    fn csv_is_read_as_the_csv_crate_reads_it(
+        rows in prop::collection::vec(prop::collection::vec("[a,\"\\n\\r ]{0,6}", 2..4), 0..6),
+        crlf: bool,
+    ) {
+        let mut writer = csv::WriterBuilder::new()
+            .flexible(true)
+            .terminator(if crlf { csv::Terminator::CRLF } else { csv::Terminator::Any(b'\n') })
+            .from_writer(Vec::new());
+        for row in &rows {
+            writer.write_record(row).unwrap();
+        }
+        let text = writer.into_inner().unwrap();
+        let expected: Vec<Row> = rows.into_iter().map(|row| row.into_iter().map(Some).collect()).collect();
+        prop_assert_eq!(records(&text, &Format::csv()), (expected, None));
+    }
+
+    #[test]
+    fn what_is_written_with_escapes_is_read_back(
+        rows in prop::collection::vec(prop::collection::vec(prop::option::of(prop::collection::vec(any::<u8>(), 0..6)), 1..4), 0..6),
+        enclose: bool,
+    ) {
+        let format = if enclose {
+            with(Format::load_data(), |separators| separators.enclosed = Some(b"'".to_vec()))
+        } else {
+            Format::load_data()
+        };
+        // As SELECT … INTO OUTFILE writes it.
+        let mut text = Vec::new();
+        for row in &rows {
+            for (index, value) in row.iter().enumerate() {
+                text.extend_from_slice(if index > 0 { b"\t" } else { b"" });
+                let Some(value) = value else {
+                    text.extend_from_slice(b"\\N");
+                    continue;
+                };
+                text.extend_from_slice(if enclose { b"'" } else { b"" });
+                for &byte in value {
+                    match byte {
+                        0 => text.extend_from_slice(b"\\0"),
+                        b'\t' | b'\n' | b'\\' => text.extend_from_slice(&[b'\\', byte]),
+                        b'\'' if enclose => text.extend_from_slice(b"\\'"),
+                        _ => text.push(byte),
+                    }
+                }
+                text.extend_from_slice(if enclose { b"'" } else { b"" });
+            }
+            text.push(b'\n');
+        }
+        let shown = |value: Option<Vec<u8>>| value.map(|value| String::from_utf8_lossy(&value).into_owned());
+        let expected: Vec<Row> = rows.into_iter().map(|row| row.into_iter().map(shown).collect()).collect();
+        prop_assert_eq!(records(&text, &format), (expected, None));
+    }
+}

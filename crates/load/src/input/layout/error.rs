@@ -1,0 +1,113 @@
+//! Why a file or folder of a command line is not taken for an input.
+
+use std::io;
+
+use super::folder::Folder;
+use crate::input;
+
+/// How many files a message names.
+const NAMED_LIMIT: usize = 5;
+
+/// Why the input of a load is not certain.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A folder cannot be listed.
+    #[error("cannot list {folder}: {cause}")]
+    List {
+        /// The folder.
+        folder: String,
+        /// The error of the system.
+        #[source]
+        cause: io::Error,
+    },
+    /// A file that describes the others cannot be read.
+    #[error(transparent)]
+    Read(#[from] input::Error),
+    /// A file that describes the others is larger than any of its kind.
+    #[error("{file} is larger than {limit_bytes} bytes, which a file of its kind is not: is it the right file?")]
+    TooLarge {
+        /// The file.
+        file: String,
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// Nothing in it is of a dump.
+    #[error("{folder} holds no file of a dump: name a folder with .sql files, or one of a dump tool's")]
+    Empty {
+        /// The folder.
+        folder: String,
+    },
+    /// A pattern that no file matches.
+    #[error("no file matches {pattern}")]
+    NoMatch {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A name that the layout cannot have.
+    #[error("{folder} holds a file whose name is not UTF-8 ({name}): rename it")]
+    Name {
+        /// The folder.
+        folder: String,
+        /// The name, as far as it can be shown.
+        name: String,
+    },
+    /// Files that belong to no dump of this layout.
+    #[error("{folder} is {layout}, but holds what is no part of one: {}. Hortator passes nothing over: move it elsewhere", some(.names))]
+    Strange {
+        /// The folder.
+        folder: String,
+        /// What it else is.
+        layout: &'static str,
+        /// The names.
+        names: Vec<String>,
+    },
+    /// A dump that its tool has not finished.
+    #[error("{folder} is an incomplete dump: {reason}")]
+    Incomplete {
+        /// The folder.
+        folder: String,
+        /// What tells.
+        reason: String,
+    },
+    /// A file that the dump must have.
+    #[error("{folder} lacks the file {file} ({because}): get a complete copy of the dump")]
+    Missing {
+        /// The folder.
+        folder: String,
+        /// The file.
+        file: String,
+        /// What asks for it.
+        because: String,
+    },
+    /// A file of a dump that is not understood.
+    #[error("cannot load {file}: {reason}")]
+    Unsupported {
+        /// The file.
+        file: String,
+        /// What is not understood.
+        reason: String,
+    },
+}
+
+impl Error {
+    pub(super) fn incomplete(folder: &Folder, reason: &str) -> Self {
+        Self::Incomplete { folder: folder.shown(), reason: reason.to_owned() }
+    }
+
+    pub(super) fn missing(folder: &Folder, file: &str, because: &str) -> Self {
+        Self::Missing { folder: folder.shown(), file: file.to_owned(), because: because.to_owned() }
+    }
+
+    pub(super) fn unsupported(folder: &Folder, file: &str, reason: String) -> Self {
+        Self::Unsupported { file: folder.path_of(file).display().to_string(), reason }
+    }
+}
+
+/// The first of these names, and how many more there are.
+fn some(names: &[String]) -> String {
+    let first = names.iter().take(NAMED_LIMIT).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED_LIMIT) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}

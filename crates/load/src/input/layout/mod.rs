@@ -1,0 +1,108 @@
+//! What the files and folders of a command line are: from names and metadata to an ordered list of members.
+//!
+//! One module for each layout. Each decides from the names in a folder, and from the small files that describe the
+//! others; it opens no data. What it is not certain of is an error that names the file: nothing in a folder is passed
+//! over without a word.
+
+mod error;
+mod folder;
+mod load_data;
+mod mydumper;
+mod pattern;
+mod sql_folder;
+
+use std::path::{Path, PathBuf};
+
+use super::Member;
+pub use error::Error;
+use folder::Folder;
+
+/// The input of a load.
+#[derive(Clone, Debug, Default)]
+pub struct Input {
+    members: Vec<Member>,
+    parts: Vec<InputPart>,
+}
+
+/// A file or folder as the user named it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputPart {
+    /// Its name, without the folder that it is in; `-` is standard input.
+    pub name: String,
+    /// Its size as stored, or that of all files of a folder; `None` for a pipe.
+    pub size_bytes: Option<u64>,
+}
+
+impl Input {
+    /// Of files, folders and patterns, in this order; none, or `-`, is standard input.
+    ///
+    /// # Errors
+    /// Where a folder is not certain to be a dump of a known layout.
+    pub fn new(paths: &[PathBuf]) -> Result<Self, Error> {
+        let standard_input = [PathBuf::from("-")];
+        let mut input = Self::default();
+        for path in if paths.is_empty() { &standard_input[..] } else { paths } {
+            if path.is_dir() {
+                let folder = Folder::list(path)?;
+                input.parts.push(InputPart::of_folder(path, &folder));
+                input.members.extend(members(&folder)?);
+            } else if path.exists() || !pattern::is_pattern(path) {
+                input.push_file(path);
+            } else {
+                pattern::matches(path)?.iter().for_each(|file| input.push_file(file));
+            }
+        }
+        Ok(input)
+    }
+
+    fn push_file(&mut self, path: &Path) {
+        self.parts.push(InputPart::of_file(path));
+        self.members.push(Member::file(path));
+    }
+
+    /// What it consists of, in order.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// What the user has named.
+    #[must_use]
+    pub fn parts(&self) -> &[InputPart] {
+        &self.parts
+    }
+
+    /// Whether it can be read a second time: a pipe cannot.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        !self.parts.is_empty() && self.parts.iter().all(|part| part.size_bytes.is_some())
+    }
+}
+
+impl InputPart {
+    fn of_file(path: &Path) -> Self {
+        let size = path.metadata().ok().filter(std::fs::Metadata::is_file).map(|found| found.len());
+        Self { name: base_name(path), size_bytes: size }
+    }
+
+    fn of_folder(path: &Path, folder: &Folder) -> Self {
+        // A relative path such as `.` has no name of its own.
+        let name = path.canonicalize().map_or_else(|_| base_name(path), |path| base_name(&path));
+        let size = folder.size_bytes();
+        Self { name: format!("{name}/ ({} files)", folder.file_count()), size_bytes: Some(size) }
+    }
+}
+
+fn base_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The members of a folder, by its layout.
+fn members(folder: &Folder) -> Result<Vec<Member>, Error> {
+    if mydumper::is_layout(folder) {
+        return mydumper::members(folder);
+    }
+    sql_folder::members(folder)
+}
+
+#[cfg(test)]
+mod tests;

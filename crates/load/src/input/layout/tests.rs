@@ -1,0 +1,91 @@
+//! Folders by the names in them, and what is made of each.
+
+use std::fs;
+use std::path::Path;
+
+use super::*;
+
+/// A folder with these files, whose members are named without the folder.
+pub(super) fn members_of(files: &[(&str, &str)]) -> Result<Vec<String>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    let prefix = format!("{}/", folder.path().display());
+    match Input::new(&[folder.path().to_owned()]) {
+        Ok(input) => Ok(input.members().iter().map(|member| member.name().replace(&prefix, "")).collect()),
+        Err(error) => Err(error.to_string().replace(&prefix[..prefix.len() - 1], "DIR")),
+    }
+}
+
+#[test]
+fn a_folder_of_sql_files_is_read_in_the_order_of_the_names() {
+    let found = members_of(&[("10.sql", ""), ("2.sql.gz", ""), ("a.sql", ""), ("B.sql", ""), (".hidden", "")]);
+    assert_eq!(found.unwrap(), ["10.sql", "2.sql.gz", "B.sql", "a.sql"]);
+}
+
+#[test]
+fn what_else_is_in_a_folder_is_named() {
+    let strange = members_of(&[("a.sql", ""), ("notes.md", ""), ("more/b.sql", "")]).unwrap_err();
+    assert!(strange.contains("DIR is a folder of .sql files") && strange.contains("notes.md, more/"), "{strange}");
+    let empty = members_of(&[("notes.md", "")]).unwrap_err();
+    assert!(empty.contains("DIR holds no file of a dump"), "{empty}");
+}
+
+#[test]
+fn patterns() {
+    let is_match = |pattern: &str, name: &str| pattern::is_match(pattern.as_bytes(), name.as_bytes());
+    for (pattern, name) in [("*.sql", "a.sql"), ("*", ""), ("a?c*", "abc"), ("*a*b", "xaayb"), ("a*", "a")] {
+        assert!(is_match(pattern, name), "{pattern} {name}");
+    }
+    for (pattern, name) in [("*.sql", "a.sqlx"), ("?", ""), ("a?c", "abbc"), ("*a*b", "xaay"), ("", "a")] {
+        assert!(!is_match(pattern, name), "{pattern} {name}");
+    }
+    assert!(pattern::is_pattern(Path::new("dir/*.sql")) && !pattern::is_pattern(Path::new("d*r/a.sql")));
+}
+
+#[test]
+fn a_mydumper_directory_is_read_by_what_its_files_are_for() {
+    let schema = |name| format!("CREATE DATABASE `{name}`;\n");
+    let (shop, dotted) = (schema("shop"), schema("my.shop"));
+    let found = members_of(&[
+        ("metadata", "Started dump at: x\n"),
+        ("shop-schema-create.sql", &shop),
+        ("my.shop-schema-create.sql.gz", &dotted),
+        ("shop.t-schema.sql", ""),
+        ("shop.t.00002.sql", ""),
+        ("shop.t.00010.sql.zst", ""),
+        ("shop.t.100000.sql", ""),
+        ("shop.t-schema-triggers.sql", ""),
+        ("shop.o-schema-schema.sql", ""),
+        ("shop.o-schema.00001.sql.gz", ""),
+        ("shop.o-schema.sql", ""),
+        ("shop.v-schema.sql", ""),
+        ("shop.v-schema-view.sql", ""),
+        ("shop-schema-post.sql", ""),
+        ("my.shop.a-metadata", "0"),
+        ("my.shop.a-schema.sql", ""),
+        ("all-schema-create-tablespace.sql", ""),
+    ]);
+    let files: Vec<_> = found.unwrap().into_iter().filter(|name| !name.starts_with("(settings")).collect();
+    let expected = [
+        "all-schema-create-tablespace.sql",
+        "my.shop-schema-create.sql.gz",
+        "shop-schema-create.sql",
+        "my.shop.a-schema.sql",
+        "shop.o-schema-schema.sql",
+        "shop.t-schema.sql",
+        "shop.v-schema.sql",
+        "shop.o-schema.sql",
+        "shop.o-schema.00001.sql.gz",
+        "shop.t.00002.sql",
+        "shop.t.00010.sql.zst",
+        "shop.t.100000.sql",
+        "shop.t-schema-triggers.sql",
+        "shop-schema-post.sql",
+        "shop.v-schema-view.sql",
+    ];
+    assert_eq!(files, expected);
+}
