@@ -7,6 +7,7 @@ mod deferred_indexes;
 mod private_server;
 mod progress_line;
 mod result_rows;
+mod rows_args;
 mod summary;
 mod verification;
 
@@ -21,7 +22,7 @@ use clap::Args;
 use hortator_load::checkpoint::CheckpointMode;
 use hortator_load::cluster::Targets;
 use hortator_load::report::{End, Summary};
-use hortator_load::{Input, Interrupter, Load, Options};
+use hortator_load::{Interrupter, Load, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -32,6 +33,7 @@ use cluster_args::ClusterArgs;
 use deferred_indexes::DeferredIndexesArgs;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
+use rows_args::RowsArgs;
 
 /// The exit status that a shell reports for a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;
@@ -98,6 +100,9 @@ pub struct LoadArgs {
     batch_rows: Option<u16>,
 
     #[command(flatten)]
+    rows: RowsArgs,
+
+    #[command(flatten)]
     cluster: ClusterArgs,
 
     #[command(flatten)]
@@ -123,6 +128,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     {
         return Ok(ExitCode::SUCCESS);
     }
+    let input = args.rows.input(&args.files, &connect.charset)?;
     let options = Options {
         checkpoint_mode: args.checkpoints.checkpoint_mode(),
         local_journal_dir: args.checkpoints.local_journal_dir(),
@@ -131,7 +137,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect,
         nodes: args.cluster.nodes,
         is_throttled: !args.cluster.no_throttle,
-        input: Input::new(&args.files)?,
+        input,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
         in_flight_bytes: None,

@@ -2,6 +2,7 @@
 //! not certain is refused before anything is loaded.
 
 mod mydumper;
+mod rows;
 mod sql_folder;
 
 use std::fs;

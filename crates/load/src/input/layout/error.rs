@@ -4,6 +4,7 @@ use std::io;
 
 use super::folder::Folder;
 use crate::input;
+use crate::input::delimited::FormatError;
 
 /// How many files a message names.
 const NAMED_LIMIT: usize = 5;
@@ -61,6 +62,27 @@ pub enum Error {
         /// The names.
         names: Vec<String>,
     },
+    /// A folder where files of rows are asked for.
+    #[error("{folder} is a folder, but --table is for files of rows: name the files, or leave --table out for a dump")]
+    FolderOfRows {
+        /// The folder.
+        folder: String,
+    },
+    /// A file of rows in a format that its name does not tell.
+    #[error("it is not certain how to read {file}: add --format=csv or --format=tsv")]
+    UnknownFormat {
+        /// The file.
+        file: String,
+    },
+    /// A name that is none of a table.
+    #[error("{table:?} is not the name of a table: write table, schema.table, or `schema`.`table`")]
+    Table {
+        /// The name.
+        table: String,
+    },
+    /// Separators that no file can be read by.
+    #[error(transparent)]
+    Format(#[from] FormatError),
     /// A dump that its tool has not finished.
     #[error("{folder} is an incomplete dump: {reason}")]
     Incomplete {

@@ -9,6 +9,7 @@ mod folder;
 mod load_data;
 mod mydumper;
 mod pattern;
+mod rows;
 mod sql_folder;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use super::Member;
 pub use error::Error;
 use folder::Folder;
+pub use rows::{RowsColumns, RowsKind, RowsOptions, column_names};
 
 /// The input of a load.
 #[derive(Clone, Debug, Default)]
@@ -37,27 +39,31 @@ impl Input {
     /// Of files, folders and patterns, in this order; none, or `-`, is standard input.
     ///
     /// # Errors
-    /// Where a folder is not certain to be a dump of a known layout.
-    pub fn new(paths: &[PathBuf]) -> Result<Self, Error> {
+    /// Where a folder is not certain to be a dump of a known layout, or it is not certain how to read a file of rows.
+    pub fn new(paths: &[PathBuf], rows: &RowsOptions) -> Result<Self, Error> {
         let standard_input = [PathBuf::from("-")];
         let mut input = Self::default();
         for path in if paths.is_empty() { &standard_input[..] } else { paths } {
-            if path.is_dir() {
+            if path.is_dir() && rows.table.is_none() {
                 let folder = Folder::list(path)?;
                 input.parts.push(InputPart::of_folder(path, &folder));
                 input.members.extend(members(&folder)?);
             } else if path.exists() || !pattern::is_pattern(path) {
-                input.push_file(path);
+                input.push_file(path, rows)?;
             } else {
-                pattern::matches(path)?.iter().for_each(|file| input.push_file(file));
+                pattern::matches(path)?.iter().try_for_each(|file| input.push_file(file, rows))?;
             }
         }
         Ok(input)
     }
 
-    fn push_file(&mut self, path: &Path) {
+    fn push_file(&mut self, path: &Path, rows: &RowsOptions) -> Result<(), Error> {
         self.parts.push(InputPart::of_file(path));
-        self.members.push(Member::file(path));
+        match &rows.table {
+            Some(table) => self.members.extend(rows.members(table, path)?),
+            None => self.members.push(Member::file(path)),
+        }
+        Ok(())
     }
 
     /// What it consists of, in order.

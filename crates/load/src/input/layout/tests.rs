@@ -14,7 +14,7 @@ pub(super) fn members_of(files: &[(&str, &str)]) -> Result<Vec<String>, String> 
         fs::write(path, content).unwrap();
     }
     let prefix = format!("{}/", folder.path().display());
-    match Input::new(&[folder.path().to_owned()]) {
+    match Input::new(&[folder.path().to_owned()], &RowsOptions::default()) {
         Ok(input) => Ok(input.members().iter().map(|member| member.name().replace(&prefix, "")).collect()),
         Err(error) => Err(error.to_string().replace(&prefix[..prefix.len() - 1], "DIR")),
     }
