@@ -23,7 +23,7 @@ pub struct RowsArgs {
     columns: Option<String>,
 
     /// The first line of each file names the columns
-    #[arg(long, requires = "table", conflicts_with = "columns")]
+    #[arg(long, conflicts_with = "columns")]
     header: bool,
 
     /// The format of the rows [default: by the name of the file: .csv; .tsv, .tab, .txt]
@@ -51,7 +51,7 @@ pub struct RowsArgs {
     null: Option<String>,
 
     /// Lines to skip at the beginning of each file
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, requires = "table")]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     ignore_lines: u64,
 }
 

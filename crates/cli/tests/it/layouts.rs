@@ -3,7 +3,9 @@
 
 mod mydumper;
 mod rows;
+mod shell;
 mod sql_folder;
+mod tab;
 
 use std::fs;
 use std::path::Path;

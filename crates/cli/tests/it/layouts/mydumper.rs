@@ -106,7 +106,7 @@ const RECENT: [(&str, &str); 9] = [
     (
         "metadata",
         "# Started dump at: 2026-01-01 00:00:00\n[config]\nquote-character = BACKTICK\n\n[`hortator_case`.`t`]\nRows = 3\n\
-         [`hortator_case`.`mydumper_0`]\nreal_table_name=a/b\nRows = 1\n# Finished dump at: 2026-01-01 00:00:01\n",
+         [`hortator_case`.`mydumper_0`]\nreal_table_name=a/b\nRows = 1\n[`hortator_case`.`s`]\nrows = 1\nis_sequence = 1\n# Finished dump at: 2026-01-01 00:00:01\n",
     ),
     ("hortator_case-schema-create.sql", "CREATE DATABASE /*!32312 IF NOT EXISTS*/ `hortator_case`;\n"),
     (
@@ -151,7 +151,7 @@ fn a_directory_that_is_not_whole_is_refused_before_anything_is_loaded() {
         (without("hortator_case.mydumper_0.00000.sql"), &["lacks the file hortator_case.mydumper_0", "1 rows"]),
         (without("hortator_case.t.00000.00000.sql"), &["lacks the file hortator_case.t.sql", "3 rows"]),
         (with(("t.txt", "1\n")), &["mydumper", "t.txt"]),
-        (with(("@.json", "{}")), &["mydumper", "@.json"]),
+        (with(("@.json", "{}")), &["mixes two dumps", "mydumper", "MySQL Shell"]),
         ([("metadata.partial", ""), RECENT[1], RECENT[2]].to_vec(), &["incomplete dump", "metadata.partial"]),
     ];
     for (files, words) in cases {
@@ -166,9 +166,9 @@ fn a_truncated_chunk_ends_the_load_with_its_place() {
     let pair = pair();
     pair.hortator.reset();
     let mut files = RECENT.to_vec();
-    files[4].1 = "1\ttab\t00FF\n2\tcut";
+    files[4].1 = "1\ttab\t00FF\n2\tcut\t00";
     let folder = folder_of(&files);
     let outcome = load_folder(&pair.hortator, folder.path(), &[]);
-    assert_tells(&outcome, 1, &["at line 2", "t.00000.00000.dat", "2 fields, but 3 columns"]);
+    assert_tells(&outcome, 1, &["at line 2", "t.00000.00000.dat", "the file ends within this record: it is truncated"]);
     assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t"), [["1"]]);
 }

@@ -37,9 +37,9 @@ fn is_read_in_the_order_of_the_names_in_one_session() {
 fn what_else_is_in_it_is_named_and_nothing_is_loaded() {
     let pair = pair();
     pair.hortator.reset();
-    let folder = folder_of(&[FILES[0], ("rows.txt", "1\n"), ("sub/a.sql", "")]);
+    let folder = folder_of(&[FILES[0], ("rows.md", "1\n"), ("sub/a.sql", "")]);
     let outcome = load_folder(&pair.hortator, folder.path(), &[]);
-    assert_tells(&outcome, 1, &[folder.path().to_str().unwrap(), "rows.txt", "sub/"]);
+    assert_tells(&outcome, 1, &[folder.path().to_str().unwrap(), "rows.md", "sub/"]);
     assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
 }
 

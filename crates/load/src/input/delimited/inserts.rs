@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::records::{Malformed, Record, RecordError, Records};
+use super::records::{Malformed, Record, RecordError, RecordReader};
 use super::{Columns, Encoding, RowsFile};
 use crate::input::{Error, Position, Progress, Source};
 
@@ -38,7 +38,7 @@ pub(crate) enum RowError {
 pub(crate) struct RowStatements {
     name: Arc<str>,
     file: Arc<RowsFile>,
-    records: Records,
+    records: RecordReader,
     record: Record,
     is_begun: bool,
     /// Up to the first row.
@@ -59,7 +59,7 @@ impl RowStatements {
         };
         Ok(Self {
             name: Arc::clone(source.name()),
-            records: Records::new(source, file.format.clone(), limit_bytes),
+            records: RecordReader::new(source, file.format.clone(), limit_bytes),
             file: Arc::clone(file),
             record: Record::default(),
             is_begun: false,
@@ -257,6 +257,7 @@ fn row_error(error: RecordError) -> RowError {
                     "a quote is opened in the record that starts here, and never closed: close it, \
                                          or get a complete file"
                 }
+                Malformed::Truncated => "the file ends within this record: it is truncated; get a complete copy",
                 Malformed::BehindQuote => "text follows a closing quote: a quote within a quoted field must be doubled",
             };
             RowError::Record { position, reason: reason.to_owned() }

@@ -1,5 +1,5 @@
 //! Splits delimited text into records of fields. [`split_record`] is the whole format: it reads one record of the bytes at
-//! hand, or says that more are needed. [`Records`] feeds it from a source, and knows where in the file each record is.
+//! hand, or says that more are needed. [`RecordReader`] feeds it from a source, and knows where in the file each record is.
 //!
 //! Formats: MariaDB manual, "LOAD DATA INFILE"; RFC 4180 for CSV.
 
@@ -16,6 +16,8 @@ const BLOCK_BYTES: usize = 256 * 1024;
 pub(super) struct Record {
     bytes: Vec<u8>,
     fields: Vec<FieldEnd>,
+    /// Its line is empty: not even quotes are in it.
+    is_blank: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,7 @@ impl Record {
     fn clear(&mut self) {
         self.bytes.clear();
         self.fields.clear();
+        self.is_blank = false;
     }
 
     pub(super) fn width(&self) -> usize {
@@ -43,9 +46,9 @@ impl Record {
         })
     }
 
-    /// Whether it is one field without content.
+    /// Whether its line is empty: not even quotes are in it.
     pub(super) fn is_blank(&self) -> bool {
-        self.bytes.is_empty() && self.fields.len() == 1 && !self.fields[0].is_null
+        self.is_blank
     }
 
     fn end_field(&mut self, is_null: bool) {
@@ -58,6 +61,8 @@ impl Record {
 pub(crate) enum Malformed {
     /// A quote is opened and not closed.
     OpenQuote,
+    /// The last line has no end, and the writer ends each line.
+    Truncated,
     /// Something stands between a closing quote and the next separator.
     BehindQuote,
 }
@@ -118,6 +123,9 @@ fn plain_field(text: &[u8], start: usize, is_last: bool, format: &Format, record
             if !is_last {
                 return FieldStop::Incomplete;
             }
+            if format.ends_lines {
+                return FieldStop::Malformed(Malformed::Truncated);
+            }
             record.bytes.extend_from_slice(&text[copied..]);
             end_plain(&text[start..], value_start, true, format, record);
             return FieldStop::Line(text.len());
@@ -133,28 +141,34 @@ fn plain_field(text: &[u8], start: usize, is_last: bool, format: &Format, record
             copied = at;
             continue;
         }
-        match separator(&text[found..], is_last, format) {
-            Separator::None => at = found + 1,
-            Separator::Incomplete => return FieldStop::Incomplete,
-            Separator::Field(length) | Separator::Line(length) if length > 0 => {
-                record.bytes.extend_from_slice(&text[copied..found]);
-                let is_line = text[found] == line;
-                end_plain(&text[start..found], value_start, is_line, format, record);
-                let next = found + length;
-                return if is_line { FieldStop::Line(next) } else { FieldStop::Field(next) };
+        let (length, is_line) = match separator(&text[found..], is_last, format) {
+            Separator::None => {
+                at = found + 1;
+                continue;
             }
-            Separator::Field(_) | Separator::Line(_) => at = found + 1,
-        }
+            Separator::Incomplete => return FieldStop::Incomplete,
+            Separator::Field(length) => (length, false),
+            Separator::Line(length) => (length, true),
+        };
+        record.bytes.extend_from_slice(&text[copied..found]);
+        end_plain(&text[start..found], value_start, is_line, format, record);
+        let next = found + length;
+        return if is_line { FieldStop::Line(next) } else { FieldStop::Field(next) };
     }
 }
 
 /// Ends a field without quotes: `raw` is what stands in the file.
 fn end_plain(raw: &[u8], value_start: usize, is_line_end: bool, format: &Format, record: &mut Record) {
     let mut raw = raw;
-    if format.is_csv && is_line_end && raw.last() == Some(&b'\r') {
-        raw = &raw[..raw.len() - 1];
+    if format.is_csv
+        && is_line_end
+        && let Some((b'\r', before)) = raw.split_last()
+        && !ends_with_escape(before, format)
+    {
+        raw = before;
         record.bytes.pop();
     }
+    record.is_blank = is_line_end && raw.is_empty() && record.fields.is_empty();
     let is_null = format.null.as_deref() == Some(raw)
         || format.escaped.is_some_and(|escape| raw == [escape, b'N'])
         || (format.enclosed.is_some() && !format.is_csv && raw == b"NULL");
@@ -162,6 +176,12 @@ fn end_plain(raw: &[u8], value_start: usize, is_line_end: bool, format: &Format,
         record.bytes.truncate(value_start);
     }
     record.end_field(is_null);
+}
+
+/// Whether the byte behind `raw` is escaped.
+fn ends_with_escape(raw: &[u8], format: &Format) -> bool {
+    let is_escape = |byte: &&u8| format.escaped == Some(**byte);
+    raw.iter().rev().take_while(is_escape).count() % 2 == 1
 }
 
 fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, record: &mut Record) -> FieldStop {
@@ -180,6 +200,7 @@ fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, recor
         }
         let behind = found + 1;
         match text.get(behind) {
+            None if is_last && format.ends_lines => return FieldStop::Malformed(Malformed::Truncated),
             None if is_last => {
                 record.end_field(false);
                 return FieldStop::Line(behind);
@@ -221,7 +242,7 @@ enum Separator {
 
 /// Which separator `text` begins with, and its length.
 fn separator(text: &[u8], is_last: bool, format: &Format) -> Separator {
-    for (separator, is_line) in [(&format.fields_terminated, false), (&format.lines_terminated, true)] {
+    for (separator, is_line) in [(&format.lines_terminated, true), (&format.fields_terminated, false)] {
         if text.starts_with(separator) {
             return if is_line { Separator::Line(separator.len()) } else { Separator::Field(separator.len()) };
         }
@@ -252,7 +273,7 @@ const fn unescaped(byte: u8) -> u8 {
 
 /// The records of a source.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(super) struct RecordReader {
     source: Source,
     format: Format,
     block: Vec<u8>,
@@ -264,7 +285,7 @@ pub(super) struct Records {
     position: Position,
 }
 
-impl Records {
+impl RecordReader {
     pub(super) fn new(source: Source, format: Format, limit_bytes: usize) -> Self {
         Self {
             source,
@@ -283,7 +304,7 @@ impl Records {
         self.position
     }
 
-    /// Passes a line, whatever is in it; false at the end of the input.
+    /// Passes a line, whatever is in it: nothing but the end of a line ends a field. False at the end of the input.
     pub(super) fn skip_line(&mut self) -> Result<bool, RecordError> {
         let (format, mut record) = (self.format.clone(), Record::default());
         let plain =

@@ -74,6 +74,30 @@ pub enum Error {
         /// The file.
         file: String,
     },
+    /// Options for rows, and no file of rows.
+    #[error("the options for rows need a file of rows: add --table, or name a folder of mariadb-dump --tab")]
+    NoRows,
+    /// A format in which NULL is no value of its own.
+    #[error(
+        "{folder}: without an escape character and without quotes, NULL cannot be told from the text NULL: say with \
+         --null how it is written"
+    )]
+    AmbiguousNull {
+        /// The folder.
+        folder: String,
+    },
+    /// Files of two layouts in one folder.
+    #[error(
+        "{folder} mixes two dumps: {first} is of mydumper, {second} is of MySQL Shell. Move each dump to a folder of its own"
+    )]
+    Mixed {
+        /// The folder.
+        folder: String,
+        /// What one is known by.
+        first: &'static str,
+        /// What the other is known by.
+        second: &'static str,
+    },
     /// A name that is none of a table.
     #[error("{table:?} is not the name of a table: write table, schema.table, or `schema`.`table`")]
     Table {

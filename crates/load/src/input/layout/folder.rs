@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use super::Error;
@@ -59,6 +60,17 @@ impl Folder {
     /// The names of its files, in the order of their bytes.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.files.contains_key(name)
+    }
+
+    /// The file of this name, plain or compressed.
+    pub(super) fn find(&self, plain: &str) -> Option<&str> {
+        let from = self.files.range::<str, _>((Bound::Included(plain), Bound::Unbounded));
+        let mut alike = from.map(|(name, _)| name.as_str()).take_while(|name| name.starts_with(plain));
+        alike.find(|name| plain_name(name) == plain)
     }
 
     pub(super) fn folders(&self) -> &[String] {

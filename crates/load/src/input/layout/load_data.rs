@@ -98,7 +98,8 @@ impl Reader<'_> {
         if self.rest.first().is_some_and(|token| !token.is_symbol(b";")) {
             return Err("the end of the statement");
         }
-        let format = Format::load_data().with(&separators).map_err(|_| "separators that can be told apart")?;
+        let format =
+            Format::load_data().of_dump().with(&separators).map_err(|_| "separators that can be told apart")?;
         Ok(LoadData { file, table, format, columns, ignored_lines, settings: Vec::new() })
     }
 

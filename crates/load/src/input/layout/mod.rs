@@ -10,11 +10,13 @@ mod load_data;
 mod mydumper;
 mod pattern;
 mod rows;
+mod shell;
 mod sql_folder;
+mod tab;
 
 use std::path::{Path, PathBuf};
 
-use super::Member;
+use super::{Content, Member};
 pub use error::Error;
 use folder::Folder;
 pub use rows::{RowsColumns, RowsKind, RowsOptions, column_names};
@@ -47,22 +49,28 @@ impl Input {
             if path.is_dir() && rows.table.is_none() {
                 let folder = Folder::list(path)?;
                 input.parts.push(InputPart::of_folder(path, &folder));
-                input.members.extend(members(&folder)?);
+                input.members.extend(members(&folder, rows)?);
             } else if path.exists() || !pattern::is_pattern(path) {
                 input.push_file(path, rows)?;
             } else {
                 pattern::matches(path)?.iter().try_for_each(|file| input.push_file(file, rows))?;
             }
         }
-        Ok(input)
+        let has_rows = input.members.iter().any(|member| matches!(member.content, Content::Rows(_)));
+        if rows.describes_files() && !has_rows { Err(Error::NoRows) } else { Ok(input) }
     }
 
     fn push_file(&mut self, path: &Path, rows: &RowsOptions) -> Result<(), Error> {
-        self.parts.push(InputPart::of_file(path));
+        let mut part = InputPart::of_file(path);
         match &rows.table {
-            Some(table) => self.members.extend(rows.members(table, path)?),
+            Some(table) => {
+                // The same file for another table is another load.
+                part.name = format!("{} (table {table})", part.name);
+                self.members.extend(rows.members(table, path)?);
+            }
             None => self.members.push(Member::file(path)),
         }
+        self.parts.push(part);
         Ok(())
     }
 
@@ -103,11 +111,17 @@ fn base_name(path: &Path) -> String {
 }
 
 /// The members of a folder, by its layout.
-fn members(folder: &Folder) -> Result<Vec<Member>, Error> {
-    if mydumper::is_layout(folder) {
-        return mydumper::members(folder);
+fn members(folder: &Folder, rows: &RowsOptions) -> Result<Vec<Member>, Error> {
+    let (is_mydumper, is_shell) = (mydumper::is_layout(folder), shell::is_layout(folder));
+    match (is_mydumper, is_shell) {
+        (true, true) => {
+            Err(Error::Mixed { folder: folder.shown(), first: mydumper::METADATA, second: shell::DESCRIPTION })
+        }
+        (true, false) => mydumper::members(folder),
+        (false, true) => shell::members(folder),
+        (false, false) if tab::is_layout(folder)? => tab::members(folder, rows),
+        (false, false) => sql_folder::members(folder),
     }
-    sql_folder::members(folder)
 }
 
 #[cfg(test)]

@@ -68,15 +68,15 @@ struct DumpFile<'f> {
 
 /// Whether this is a directory of mydumper's.
 pub(super) fn is_layout(folder: &Folder) -> bool {
-    folder.files().any(|name| name == METADATA || name == METADATA_UNFINISHED)
+    folder.has(METADATA) || folder.has(METADATA_UNFINISHED)
 }
 
 pub(super) fn members(folder: &Folder) -> Result<Vec<Member>, Error> {
-    if !folder.files().any(|name| name == METADATA) {
+    if !folder.has(METADATA) {
         let reason = "mydumper has not finished: it renames metadata.partial to metadata at its end; dump again";
         return Err(Error::incomplete(folder, reason));
     }
-    let metadata = Metadata::parse(&folder.read(METADATA)?);
+    let metadata = Metadata::read(folder)?;
     let (mut files, mut strangers) = (Vec::new(), Vec::new());
     let mut rows_of_dat = BTreeSet::new();
     for name in folder.files() {
@@ -100,8 +100,8 @@ pub(super) fn members(folder: &Folder) -> Result<Vec<Member>, Error> {
     strangers.extend(folder.folders().iter().map(|name| format!("{name}/")));
     folder.refuse(LAYOUT, strangers)?;
     let schemas = schemas(folder, &files)?;
-    check_tables(folder, &files, &metadata)?;
-    files.sort_by(|one, other| (one.stage, natural(one.stem)).cmp(&(other.stage, natural(other.stem))));
+    check_tables(folder, &files, &schemas, &metadata)?;
+    files.sort_by_cached_key(|file| (file.stage, natural(file.stem)));
     let mut members = Vec::new();
     for file in &files {
         add(folder, file, &schemas, &metadata, &mut rows_of_dat, &mut members)?;
@@ -143,7 +143,7 @@ fn add<'f>(
     if file.stage == Stage::Rows
         && let Some(loaded) = loaded_file(folder, file.name)?
     {
-        let dat = folder.files().find(|name| *name == loaded.file || plain_name(name) == plain_name(&loaded.file));
+        let dat = folder.find(plain_name(&loaded.file));
         let Some(dat) = dat else {
             return Err(Error::missing(folder, &loaded.file, &format!("{} loads it", file.name)));
         };
@@ -163,17 +163,24 @@ fn add<'f>(
 
 /// Whether there is a definition of the table whose rows a file of this name would hold: a table may be called `x-schema`.
 fn has_definition(folder: &Folder, stem: &str) -> bool {
-    folder.files().any(|other| {
-        plain_name(other)
-            .strip_suffix("-schema.sql")
-            .is_some_and(|table| stem.strip_prefix(table).is_some_and(is_chunk_number))
-    })
+    table_stems(stem).any(|table| folder.find(&format!("{table}-schema.sql")).is_some())
+}
+
+/// The tables that a file of rows may be of: its stem, and that without the one or two numbers of a chunk.
+fn table_stems(stem: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(stem), |stem| without_number(stem)).take(3)
+}
+
+fn without_number(stem: &str) -> Option<&str> {
+    let (table, number) = stem.rsplit_once('.')?;
+    let is_number = number.len() >= CHUNK_DIGITS && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(table)
 }
 
 /// The LOAD DATA statement of a .sql file of rows, where it is one that loads a .dat file.
 fn loaded_file(folder: &Folder, name: &str) -> Result<Option<LoadData>, Error> {
     let stem = plain_name(name).strip_suffix(".sql").unwrap_or_default();
-    let has_dat = folder.files().any(|other| plain_name(other).strip_suffix(".dat") == Some(stem));
+    let has_dat = folder.find(&format!("{stem}.dat")).is_some();
     if !has_dat && folder.size_of(name) > LOAD_DATA_LIMIT_BYTES {
         return Ok(None);
     }
@@ -210,21 +217,31 @@ fn schema_of(stem: &str, schemas: &BTreeMap<String, Vec<u8>>) -> Option<Vec<u8>>
 
 /// Every table that has rows has a definition, where its schema has any; and every table that the metadata gives rows has a
 /// file of them.
-fn check_tables(folder: &Folder, files: &[DumpFile<'_>], metadata: &Metadata) -> Result<(), Error> {
+fn check_tables(
+    folder: &Folder,
+    files: &[DumpFile<'_>],
+    schemas: &BTreeMap<String, Vec<u8>>,
+    metadata: &Metadata,
+) -> Result<(), Error> {
     let stems = |stage| files.iter().filter(move |file| file.stage == stage).map(|file| file.stem);
     let defined: BTreeSet<&str> = stems(Stage::Table).collect();
-    let is_chunk_of = |stem: &str, table: &str| stem.strip_prefix(table).is_some_and(is_chunk_number);
+    let with_rows: BTreeSet<&str> = stems(Stage::Rows).flat_map(table_stems).collect();
     if !defined.is_empty() {
         for file in files.iter().filter(|file| file.stage == Stage::Rows) {
-            if !defined.iter().any(|table| is_chunk_of(file.stem, table)) {
+            if !table_stems(file.stem).any(|table| defined.contains(table)) {
                 let stem = file.stem.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
                 let why = format!("{} has rows of its table", file.name);
                 return Err(Error::missing(folder, &format!("{stem}-schema.sql"), &why));
             }
         }
     }
-    for (table, rows) in metadata.row_counts(folder)? {
-        if rows > 0 && !stems(Stage::Rows).any(|stem| is_chunk_of(stem, &table)) {
+    for ((schema, table), rows) in &metadata.rows {
+        // Some versions write the schema's own name, others the one that it has in the names of files.
+        let of_files = schemas.iter().find(|(of_files, name)| *of_files == schema || **name == schema.as_bytes());
+        let table = format!("{}.{table}", of_files.map_or(schema, |(of_files, _)| of_files));
+        // The metadata counts a row of a sequence, which has no file of rows.
+        let is_sequence = stems(Stage::Sequence).any(|stem| stem == table);
+        if *rows > 0 && !is_sequence && !with_rows.contains(&table[..]) {
             let why = format!("metadata gives the table {rows} rows");
             return Err(Error::missing(folder, &format!("{table}.sql"), &why));
         }
@@ -232,24 +249,29 @@ fn check_tables(folder: &Folder, files: &[DumpFile<'_>], metadata: &Metadata) ->
     Ok(())
 }
 
-/// What stands in a name between a table and `.sql`: nothing, or the numbers of a chunk.
-fn is_chunk_number(rest: &str) -> bool {
-    rest.is_empty()
-        || rest.strip_prefix('.').is_some_and(|numbers| {
-            let is_number = |part: &str| part.len() >= CHUNK_DIGITS && part.bytes().all(|byte| byte.is_ascii_digit());
-            numbers.split('.').count() <= 2 && numbers.split('.').all(is_number)
-        })
-}
-
 /// What the file `metadata` says, in the form that it has since 0.14; earlier ones say nothing of this.
 #[derive(Debug, Default)]
 struct Metadata {
     quotes_with_double_quotes: bool,
-    /// Rows by the stem of the files of a table.
-    rows: BTreeMap<String, u64>,
+    /// Rows by schema and table, both as in the names of files, the schema perhaps as it is.
+    rows: BTreeMap<(String, String), u64>,
 }
 
 impl Metadata {
+    fn read(folder: &Folder) -> Result<Self, Error> {
+        let mut metadata = Self::parse(&folder.read(METADATA)?);
+        // Before 0.14, each table has a file of its own for the count.
+        for name in folder.files() {
+            if let Some((schema, table)) =
+                plain_name(name).strip_suffix("-metadata").and_then(|stem| stem.split_once('.'))
+                && let Ok(rows) = String::from_utf8_lossy(&folder.read(name)?).trim().parse()
+            {
+                metadata.rows.insert((schema.to_owned(), table.to_owned()), rows);
+            }
+        }
+        Ok(metadata)
+    }
+
     fn parse(text: &[u8]) -> Self {
         let text = String::from_utf8_lossy(text);
         let (mut metadata, mut section) = (Self::default(), String::new());
@@ -263,8 +285,8 @@ impl Metadata {
                         metadata.quotes_with_double_quotes = !value.eq_ignore_ascii_case("BACKTICK") && value != "`";
                     }
                     "rows" => {
-                        if let (Some(stem), Ok(rows)) = (stem_of_section(&section), value.parse()) {
-                            metadata.rows.insert(stem, rows);
+                        if let (Some(table), Ok(rows)) = (table_of_section(&section), value.parse()) {
+                            metadata.rows.insert(table, rows);
                         }
                     }
                     _ => {}
@@ -288,27 +310,14 @@ impl Metadata {
         };
         format!("SET NAMES binary;\nSET sql_mode={mode}, foreign_key_checks=0, time_zone=DEFAULT;\n").into_bytes()
     }
-
-    /// Rows by the stem of a table's files. Before 0.14, each table has a file of its own for the count.
-    fn row_counts(&self, folder: &Folder) -> Result<BTreeMap<String, u64>, Error> {
-        let mut counts = self.rows.clone();
-        for name in folder.files() {
-            if let Some(stem) = plain_name(name).strip_suffix("-metadata")
-                && let Ok(rows) = String::from_utf8_lossy(&folder.read(name)?).trim().parse()
-            {
-                counts.insert(stem.to_owned(), rows);
-            }
-        }
-        Ok(counts)
-    }
 }
 
-/// The stem of a table's files, from its section in the metadata: `` `schema`.`table` ``, as the files are called.
-fn stem_of_section(section: &str) -> Option<String> {
+/// A schema and a table, from the table's section in the metadata: `` `schema`.`table` ``.
+fn table_of_section(section: &str) -> Option<(String, String)> {
     let quote = section.chars().next().filter(|quote| matches!(quote, '`' | '"'))?;
     let names = section.strip_prefix(quote)?.strip_suffix(quote)?;
     let (schema, table) = names.split_once(&format!("{quote}.{quote}"))?;
-    Some(format!("{schema}.{table}"))
+    Some((schema.to_owned(), table.to_owned()))
 }
 
 /// The schema that a CREATE DATABASE in this text makes.

@@ -72,6 +72,11 @@ impl RowsKind {
 }
 
 impl RowsOptions {
+    /// Whether they say how a file of rows is written.
+    pub(super) fn describes_files(&self) -> bool {
+        self.separators != Separators::default() || self.ignored_lines > 0 || self.columns != RowsColumns::All
+    }
+
     /// The members for one file of rows.
     pub(super) fn members(&self, table: &str, path: &Path) -> Result<[Member; 2], Error> {
         let shown = path.display().to_string();

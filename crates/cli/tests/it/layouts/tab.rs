@@ -1,0 +1,105 @@
+//! Folders of `mariadb-dump --tab`, as the program writes them, and of `--dir`.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::{assert_equal, folder_of, load_folder, succeed};
+use crate::errors::assert_tells;
+use crate::programs::{Contender, Dump, load};
+use crate::servers::{DATABASE, Pair, pair};
+
+/// Rows that a trigger would change, computed and invisible columns, every kind of value, views out of order.
+const SOURCE: &str = r#"
+CREATE TABLE customers (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(50) CHARACTER SET latin1, note TEXT, b BLOB,
+    flags BIT(3), place GEOMETRY, d DATETIME NULL, ts TIMESTAMP DEFAULT '2020-01-01 00:00:00',
+    twice INT GENERATED ALWAYS AS (id * 2) VIRTUAL, hidden INT INVISIBLE DEFAULT 3);
+SET time_zone = '+05:00';
+INSERT INTO customers (id, name, note, b, flags, place, d, ts) VALUES
+    (1, 'Jörg', 'a\tb\n\\c''";,\n', x'00ff0a0d5c1a2722', b'101', POINT(1, 2), '2020-02-03 00:00:00', '2021-01-01 01:00:00'),
+    (2, NULL, '', NULL, NULL, NULL, NULL, NULL), (3, '\\N', 'NULL', x'27', b'0', NULL, '2021-01-01 10:11:12', NULL);
+CREATE TABLE `od.d-schema` (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES customers (id));
+INSERT INTO `od.d-schema` VALUES (1, 1), (2, 3);
+CREATE TABLE empty (id INT);
+CREATE VIEW z AS SELECT id, name FROM customers;
+CREATE VIEW a AS SELECT * FROM z;
+DELIMITER //
+CREATE TRIGGER tr BEFORE INSERT ON customers FOR EACH ROW BEGIN SET NEW.note = 'changed'; SET NEW.d = NULL; END//
+DELIMITER ;
+"#;
+
+/// Fills the client's server, and has mariadb-dump write a folder. The server writes the rows, as its own user.
+fn dump(pair: &Pair, options: &[&str]) -> TempDir {
+    pair.client.reset();
+    let outcome = load(Contender::Client, &pair.client, Dump::Bytes(SOURCE.as_bytes()), false);
+    assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = Command::new("mariadb-dump");
+    command.args(["--no-defaults", "-u", "root", "--triggers"]).arg("-S").arg(pair.client.socket());
+    succeed(command.arg("--tab").arg(folder.path()).args(options).arg(DATABASE));
+    folder
+}
+
+const SEPARATORS: [&str; 4] = [
+    "--fields-terminated-by=,",
+    "--fields-optionally-enclosed-by=\"",
+    "--fields-escaped-by=|",
+    "--lines-terminated-by=\r\n",
+];
+
+#[test]
+fn is_loaded_as_it_was_dumped() {
+    let pair = pair();
+    for options in [&[][..], &SEPARATORS] {
+        let folder = dump(&pair, options);
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), options), 0, &[]);
+        assert_equal(&pair);
+    }
+}
+
+#[test]
+fn a_folder_for_each_schema() {
+    let pair = pair();
+    let tables = dump(&pair, &[]);
+    let folder = tempfile::tempdir().unwrap();
+    fs::rename(tables.path(), folder.path().join(DATABASE)).unwrap();
+    pair.hortator.reset();
+    let mut command = crate::programs::hortator("load");
+    command.arg("--no-defaults").arg("-S").arg(pair.hortator.socket()).args(["-u", "root"]).arg(folder.path());
+    assert_tells(&crate::programs::run(command), 0, &[]);
+    assert_equal(&pair);
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_named() {
+    let pair = pair();
+    pair.hortator.reset();
+    let table =
+        ("t.sql", "DROP TABLE IF EXISTS `t`;\nCREATE TABLE `t` (\n  `id` int(11) DEFAULT NULL\n) ENGINE=InnoDB;\n");
+    let load = |files: &[(&str, &str)], options: &[&str]| {
+        let folder = folder_of(files);
+        load_folder(&pair.hortator, folder.path(), options)
+    };
+    let other = ("u.txt", "1\n");
+    assert_tells(&load(&[table, other], &[]), 1, &["lacks the file t.txt", "t.sql defines its table"]);
+    assert_tells(&load(&[table, ("t.txt", ""), other], &[]), 1, &["lacks the file u.sql"]);
+    assert_tells(&load(&[table, ("t.txt", ""), ("t.csv", "")], &[]), 1, &["mariadb-dump --tab", "t.csv"]);
+    assert_tells(
+        &load(&[table, ("t.txt", ""), ("x.sql", "SELECT 1;\n")], &[]),
+        1,
+        &["x.sql", "no table, view or sequence"],
+    );
+    assert_tells(&load(&[table, ("t.txt", "")], &["--fields-escaped-by="]), 1, &["NULL cannot be told", "--null"]);
+    assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
+    assert_tells(&load(&[table, ("t.txt", "1\n2\t3\n")], &[]), 1, &["at line 2", "t.txt", "2 fields, but 1 columns"]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t"), [["1"]]);
+    // Without definitions, the tables are there already.
+    assert_tells(&load(&[("t.txt", "4\n\\N\n")], &[]), 0, &[]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t ORDER BY id"), [["NULL"], ["1"], ["4"]]);
+    assert_tells(&load_folder(&pair.hortator, Path::new("/nowhere"), &["--null=x"]), 1, &["--table"]);
+}

@@ -1,0 +1,302 @@
+//! Folders of `mariadb-dump --tab` and `--dir`: for each table a `.sql` file with its definition and a `.txt` file with its
+//! rows. With `--dir`, each schema has a folder of its own.
+//!
+//! Files are called as the server calls those of its tables (`od@002ed`), so names of tables come from the definitions. A
+//! `.sql` file has the triggers of its table too; they are read behind all rows, because they would change them. Views
+//! come last, each behind those that it names.
+
+use hortator_mysql::catalog::{TableName, table_of_definition};
+use hortator_mysql::quote_identifier;
+
+use super::folder::{Folder, plain_name};
+use super::sql_folder::is_sql;
+use super::{Error, Member, RowsColumns, RowsOptions};
+use crate::input::Position;
+use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile};
+use crate::lexer::{Charset, Dialect, Kind, Token, tokens};
+
+const LAYOUT: &str = "a folder of mariadb-dump --tab or --dir (it has .txt files beside .sql files)";
+
+/// How the part of a `.sql` file begins that makes triggers; the definition of a table has none of these lines.
+const TRIGGERS_BEGIN: [&[u8]; 3] = [b"/*!50003 SET @saved_cs_client", b"/*!50003 SET @saved_sql_mode", b"DELIMITER "];
+
+/// Whether this is a folder of `--tab`, or of `--dir` with one folder for each schema.
+pub(super) fn is_layout(folder: &Folder) -> Result<bool, Error> {
+    if folder.files().any(is_rows) {
+        return Ok(folder.files().any(is_sql) || folder.files().all(is_rows));
+    }
+    if folder.file_count() > 0 || folder.folders().is_empty() {
+        return Ok(false);
+    }
+    for name in folder.folders() {
+        if Folder::list(&folder.path_of(name))?.files().any(is_rows) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn is_rows(name: &str) -> bool {
+    plain_name(name).ends_with(".txt")
+}
+
+/// What is read together, in this order.
+#[derive(Default)]
+struct Stages {
+    sequences: Vec<Member>,
+    tables: Vec<Member>,
+    rows: Vec<Member>,
+    triggers: Vec<Member>,
+    views: Vec<View>,
+}
+
+struct View {
+    /// As other views name it, quoted.
+    name: Vec<u8>,
+    text: Vec<u8>,
+    members: [Member; 2],
+}
+
+pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Member>, Error> {
+    let format = Format::load_data().of_dump().with(&options.separators)?;
+    if format.escaped.is_none() && format.enclosed.is_none() && format.null.is_none() {
+        return Err(Error::AmbiguousNull { folder: folder.shown() });
+    }
+    let ignored_lines = options.ignored_lines + u64::from(options.columns == RowsColumns::Header);
+    let mut stages = Stages::default();
+    let read = |folder: &Folder, schema: Option<&[u8]>, stages: &mut Stages| {
+        SchemaFolder { folder, schema, format: &format, ignored_lines }.read(stages)
+    };
+    if folder.files().next().is_some() {
+        let folders: Vec<String> = folder.folders().iter().map(|name| format!("{name}/")).collect();
+        folder.refuse(LAYOUT, folders)?;
+        read(folder, None, &mut stages)?;
+    } else {
+        for name in folder.folders() {
+            let inner = Folder::list(&folder.path_of(name))?;
+            let schema = decoded_file_name(name)
+                .ok_or_else(|| Error::unsupported(folder, name, "the schema's name is not certain".to_owned()))?;
+            let nested: Vec<String> = inner.folders().iter().map(|nested| format!("{nested}/")).collect();
+            inner.refuse(LAYOUT, nested)?;
+            read(&inner, Some(&schema), &mut stages)?;
+        }
+    }
+    let Stages { sequences, tables, rows, triggers, views } = stages;
+    let views = in_order(views).into_iter().flat_map(|view| view.members);
+    Ok([sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect())
+}
+
+/// The files of one schema.
+struct SchemaFolder<'f> {
+    folder: &'f Folder,
+    /// The schema, where the folder tells it; else the session's.
+    schema: Option<&'f [u8]>,
+    format: &'f Format,
+    ignored_lines: u64,
+}
+
+impl SchemaFolder<'_> {
+    fn read(&self, stages: &mut Stages) -> Result<(), Error> {
+        let folder = self.folder;
+        let strangers = folder.files().filter(|name| !is_sql(name) && !is_rows(name)).map(str::to_owned).collect();
+        folder.refuse(LAYOUT, strangers)?;
+        let has_definitions = folder.files().any(is_sql);
+        for name in folder.files().filter(|name| is_sql(name)) {
+            self.read_definition(name, stages)?;
+        }
+        for name in folder.files().filter(|name| is_rows(name)) {
+            let stem = plain_name(name).trim_end_matches(".txt");
+            if folder.find(&format!("{stem}.sql")).is_some() {
+                continue;
+            }
+            if has_definitions {
+                return Err(Error::missing(folder, &format!("{stem}.sql"), &format!("{name} has rows of its table")));
+            }
+            // Of --no-create-info: the table is there already, under the name of the file.
+            let table = decoded_file_name(stem)
+                .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
+            self.add_rows(name, &table, Columns::All, "DEFAULT", "binary", stages);
+        }
+        Ok(())
+    }
+
+    /// A `.sql` file: of a table, a view or a sequence.
+    fn read_definition(&self, name: &str, stages: &mut Stages) -> Result<(), Error> {
+        let folder = self.folder;
+        let text = folder.read(name)?;
+        let (definition, triggers) = split_triggers(&text);
+        let Some(created) = Created::find(definition) else {
+            let reason = "it defines no table, view or sequence".to_owned();
+            return Err(Error::unsupported(folder, name, reason));
+        };
+        let settings = self.settings(name, "SET sql_mode='NO_AUTO_VALUE_ON_ZERO', foreign_key_checks=0;\n");
+        let part = |text: &[u8], start| Member::part(&folder.path_of(name), text, start);
+        let definition_member = part(definition, Position { line: 1, byte: 0 });
+        match created.kind {
+            CreatedKind::Sequence => stages.sequences.extend([settings, definition_member]),
+            CreatedKind::View => stages.views.push(View {
+                name: quote_identifier(&created.name),
+                text: definition.to_vec(),
+                members: [settings, definition_member],
+            }),
+            CreatedKind::Table => {
+                stages.tables.extend([settings, definition_member]);
+                let stem = plain_name(name).trim_end_matches(".sql");
+                let Some(rows) = folder.find(&format!("{stem}.txt")) else {
+                    return Err(Error::missing(folder, &format!("{stem}.txt"), &format!("{name} defines its table")));
+                };
+                let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
+                let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
+                let charset = self.rows_charset(name, definition)?;
+                let columns = columns_of(&created);
+                self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
+            }
+        }
+        if !triggers.is_empty() {
+            let start = Position {
+                line: 1 + memchr::memchr_iter(b'\n', definition).count() as u64,
+                byte: definition.len() as u64,
+            };
+            stages.triggers.extend([self.settings(name, ""), part(triggers, start)]);
+        }
+        Ok(())
+    }
+
+    fn add_rows(
+        &self,
+        name: &str,
+        table: &[u8],
+        columns: Columns,
+        time_zone: &str,
+        charset: &str,
+        stages: &mut Stages,
+    ) {
+        let mode = "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES,ALLOW_INVALID_DATES";
+        let text =
+            format!("SET NAMES {charset};\nSET sql_mode='{mode}', foreign_key_checks=0, time_zone={time_zone};\n");
+        stages.rows.push(self.settings(name, &text));
+        stages.rows.push(Member::rows(RowsFile {
+            path: self.folder.path_of(name),
+            table: quote_identifier(table),
+            columns,
+            format: self.format.clone(),
+            ignored_lines: self.ignored_lines,
+        }));
+    }
+
+    /// The character set of the rows. Without `--default-character-set`, each column has its own; else all have that, which
+    /// the definition names. utf8mb4 is what it names without the option.
+    fn rows_charset(&self, name: &str, definition: &[u8]) -> Result<String, Error> {
+        const NAMES: &[u8] = b"SET NAMES ";
+        let Some(at) = memchr::memmem::find(definition, NAMES) else { return Ok("binary".to_owned()) };
+        let rest = &definition[at + NAMES.len()..];
+        let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let charset = String::from_utf8_lossy(&rest[..end]).into_owned();
+        if Charset::from_name(charset.as_bytes()) != Charset::AsciiSafe {
+            let reason =
+                format!("its rows are in {charset}, which is not supported: dump without --default-character-set");
+            return Err(Error::unsupported(self.folder, name, reason));
+        }
+        Ok(if charset == "utf8mb4" { "binary".to_owned() } else { charset })
+    }
+
+    fn settings(&self, name: &str, more: &str) -> Member {
+        let mut text = more.as_bytes().to_vec();
+        if let Some(schema) = self.schema {
+            text.extend_from_slice(b"USE ");
+            text.extend_from_slice(&quote_identifier(schema));
+            text.extend_from_slice(b";\n");
+        }
+        Member::settings(name, text)
+    }
+}
+
+/// The fields of a table's rows: the file has all columns, and computed ones are left to the server.
+fn columns_of(created: &Created<'_>) -> Columns {
+    let name = TableName { schema: Vec::new(), table: created.name.clone() };
+    let Some(table) = table_of_definition(&name, created.text) else { return Columns::All };
+    let field = |column: hortator_mysql::catalog::Column| Field {
+        encoding: if column.generated { Encoding::Omitted } else { Encoding::Plain },
+        name: column.name,
+    };
+    Columns::Named(table.columns.into_iter().map(field).collect())
+}
+
+/// Divides a `.sql` file before its triggers.
+fn split_triggers(text: &[u8]) -> (&[u8], &[u8]) {
+    let mut start = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        if TRIGGERS_BEGIN.iter().any(|begin| line.starts_with(begin)) {
+            return text.split_at(start);
+        }
+        start += line.len();
+    }
+    (text, &[])
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CreatedKind {
+    Table,
+    View,
+    Sequence,
+}
+
+/// The CREATE statement of a definition.
+struct Created<'t> {
+    kind: CreatedKind,
+    name: Vec<u8>,
+    text: &'t [u8],
+}
+
+impl<'t> Created<'t> {
+    fn find(text: &'t [u8]) -> Option<Self> {
+        let mut rest = tokens(text, &Dialect::mariadb(u32::MAX));
+        let start = rest.find(|token| token.is_word(b"CREATE"))?.offset;
+        let kind = rest.find_map(|token| {
+            [
+                (&b"TABLE"[..], CreatedKind::Table),
+                (&b"VIEW"[..], CreatedKind::View),
+                (&b"SEQUENCE"[..], CreatedKind::Sequence),
+            ]
+            .into_iter()
+            .find_map(|(word, kind)| token.is_word(word).then_some(kind))
+        })?;
+        let skipped: [&[u8]; 3] = [b"IF", b"NOT", b"EXISTS"];
+        let is_skipped = |token: &Token<'_>| skipped.iter().any(|word| token.is_word(word));
+        let name = match rest.find(|token| !is_skipped(token))?.kind {
+            Kind::QuotedIdentifier(name) => name.into_owned(),
+            Kind::Word(name) => name.to_vec(),
+            _ => return None,
+        };
+        let end = rest.find(|token| token.is_symbol(b";")).map_or(text.len(), |token| token.offset);
+        Some(Self { kind, name, text: &text[start..end] })
+    }
+}
+
+/// The views, each behind those that its definition names; those of a circle in the order of their files.
+fn in_order(mut views: Vec<View>) -> Vec<View> {
+    let mut ordered = Vec::with_capacity(views.len());
+    while !views.is_empty() {
+        let names_none = |view: &View| {
+            let mut others = views.iter().filter(|other| other.name != view.name);
+            others.all(|other| memchr::memmem::find(&view.text, &other.name).is_none())
+        };
+        let next = views.iter().position(names_none).unwrap_or(0);
+        ordered.push(views.remove(next));
+    }
+    ordered
+}
+
+/// The name of a schema or table whose file is called so: `@002e` is a dot. Letters beyond ASCII have shorter codes, which
+/// are not read here.
+fn decoded_file_name(name: &str) -> Option<Vec<u8>> {
+    let mut decoded = String::new();
+    let mut parts = name.split('@');
+    decoded.push_str(parts.next()?);
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(4)?;
+        decoded.push(u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?);
+        decoded.push_str(rest);
+    }
+    Some(decoded.into_bytes())
+}
