@@ -51,7 +51,7 @@ pub struct LoadArgs {
 #[derive(Debug, Args)]
 pub struct EmployeesArgs {
     /// Contenders to run [default: all]
-    #[arg(long, value_name = "CONTENDER", value_delimiter = ',', visible_alias = "contenders")]
+    #[arg(long, value_name = "CONTENDER", value_delimiter = ',')]
     only: Vec<ServerContender>,
     /// Keep the server running as the sandbox `bench-employees`
     #[arg(long)]
