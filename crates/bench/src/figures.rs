@@ -60,7 +60,7 @@ pub(crate) fn of_threads(generated: &Generated) -> Figures {
         (LAG, apply_lag.as_secs_f64()),
     ]);
     figures.extend(errors.iter().map(|(number, count)| (error_figure(*number), *count as f64)));
-    let latencies_of = |(name, share): (&str, f64)| (name.to_owned(), latencies.quantile_ms(share));
-    figures.extend(LATENCIES.into_iter().chain([LONGEST]).map(latencies_of));
+    let latency = |(name, share): (&str, f64)| Some((name.to_owned(), latencies.quantile_ms(share)?));
+    figures.extend(LATENCIES.into_iter().chain([LONGEST]).filter_map(latency));
     figures
 }

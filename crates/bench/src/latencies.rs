@@ -40,9 +40,9 @@ impl Latencies {
         self.0.len()
     }
 
-    /// The time that this share of the operations did not exceed; 0 without operations.
-    pub(crate) fn quantile_ms(&self, share: f64) -> f64 {
-        self.0.value_at_quantile(share) as f64 / 1e3
+    /// The time that this share of the operations did not exceed. None without operations: the window was too short.
+    pub(crate) fn quantile_ms(&self, share: f64) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.0.value_at_quantile(share) as f64 / 1e3)
     }
 }
 
@@ -53,14 +53,14 @@ mod tests {
     #[test]
     fn percentiles_of_all_threads_together_are_exact_to_a_thousandth() {
         let (mut all, mut other) = (Latencies::default(), Latencies::default());
-        assert_eq!((all.count(), all.quantile_ms(0.5)), (0, 0.0));
+        assert_eq!((all.count(), all.quantile_ms(0.5)), (0, None));
         for ms in 1..=500 {
             all.add(Duration::from_millis(ms));
             other.add(Duration::from_millis(500 + ms));
         }
         all.merge(&other);
         for (share, expected) in [(0.5, 500.0), (0.95, 950.0), (0.99, 990.0), (1.0, 1_000.0)] {
-            let found = all.quantile_ms(share);
+            let found = all.quantile_ms(share).unwrap();
             assert!((found / expected - 1.0_f64).abs() < 0.002, "{share}: {found}");
         }
         assert_eq!(all.count(), 1_000);
@@ -72,6 +72,6 @@ mod tests {
         all.add(Duration::ZERO);
         all.add(Duration::from_secs(1_000_000));
         assert_eq!(all.count(), 2);
-        assert!(all.quantile_ms(1.0) > 3.5e6);
+        assert!(all.quantile_ms(1.0) > Some(3.5e6));
     }
 }

@@ -241,7 +241,10 @@ impl Experiment {
         let seconds = lag.time.as_secs_f64();
         let mut figures = named([(MEASURED, seconds), (RATE, lag.written as f64 / seconds)]);
         figures.extend(named(
-            LATENCIES.into_iter().chain([LONGEST]).map(|(name, share)| (name, lag.latencies.quantile_ms(share))),
+            LATENCIES
+                .into_iter()
+                .chain([LONGEST])
+                .filter_map(|(name, share)| Some((name, lag.latencies.quantile_ms(share)?))),
         ));
         figures.extend(of_agent(agent));
         if let Some((used, agent)) = used.take() {

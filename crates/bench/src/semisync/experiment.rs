@@ -336,7 +336,9 @@ fn figures(inserted: &Inserted) -> Figures {
     let seconds = inserted.wall().as_secs_f64().max(1e-6);
     let mut figures = Figures::from([(RATE.to_owned(), inserted.confirmed.len() as f64 / seconds)]);
     figures.extend(RETRIED.map(|number| (error_figure(number), 0.0)));
-    figures.extend(LATENCIES.map(|(name, share)| (name.to_owned(), latencies.quantile_ms(share))));
+    figures.extend(
+        LATENCIES.iter().filter_map(|(name, share)| Some(((*name).to_owned(), latencies.quantile_ms(*share)?))),
+    );
     figures.extend(inserted.errors.iter().map(|(number, count)| (error_figure(*number), *count as f64)));
     figures
 }

@@ -31,13 +31,15 @@ fn measured(experiment: &Experiment) -> Page {
     assert_eq!(page.runs.len(), 2 * experiment.workloads.len() * contenders.len());
     for run in &page.runs {
         assert!(run.figure("rows_per_s").is_some_and(|rate| rate > 0.0), "{run:?}");
-        if run.cell["workload"] != "load with foreign keys" {
-            assert!(run.figure("p50_ms") <= run.figure("max_ms") && run.figure("max_ms") > Some(0.0), "{run:?}");
+        // On a busy machine no statement may begin and end within so short a window: then there is no latency.
+        if let Some(longest) = run.figure("max_ms") {
+            assert!(longest > 0.0 && run.figure("p50_ms").is_some_and(|half| half <= longest), "{run:?}");
         }
     }
     for contender in contenders {
-        let runs = page.runs.iter().filter(|run| run.contender == contender.title());
-        assert!(runs.filter_map(|run| run.figure("server_cpu_us_per_row")).sum::<f64>() > 0.0, "{contender:?}");
+        let runs = || page.runs.iter().filter(|run| run.contender == contender.title());
+        assert!(runs().any(|run| run.figure("p99_ms").is_some()), "{contender:?}");
+        assert!(runs().filter_map(|run| run.figure("server_cpu_us_per_row")).sum::<f64>() > 0.0, "{contender:?}");
     }
     let text = page.markdown();
     assert!(text.contains("log.sync=yes") && text.contains("log.sync=no"), "{text}");
