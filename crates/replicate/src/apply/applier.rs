@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod begun;
+mod conversion;
 mod group;
 mod merged;
 mod misfit;
@@ -413,6 +414,7 @@ impl Applier {
                     for setting in self.settings(event, query, before, place)? {
                         self.execute(&setting, place)?;
                     }
+                    self.check_conversion(query, place)?;
                     let disable = self.disabled_event(&query.text, place)?;
                     if !self.create_merged(&query.text, place)? {
                         let done = match self.connection.execute(&text_to_run(query)) {

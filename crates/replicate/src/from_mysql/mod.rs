@@ -6,6 +6,7 @@
 //!   session      the session state of a statement
 //!   statement    the text of a statement
 //!   definition   what SHOW CREATE prints, for a copy
+//!   members      ENUM and SET columns in CONVERT TO CHARACTER SET   member_conversion.rs
 //! ```
 //!
 //! A statement that MariaDB cannot have an equal of is marked as refused: it stops its source when its turn comes, and can be
@@ -13,6 +14,7 @@
 
 mod collations;
 mod definition;
+mod member_conversion;
 mod session;
 mod statement;
 
@@ -22,6 +24,7 @@ use crate::binlog::{Content, Event, FormatDescription, JsonTables, UserValue};
 
 pub(crate) use collations::is_needed as needs_newer_target;
 pub(crate) use definition::{Session, definition, without_unenforced_checks};
+pub(crate) use member_conversion::{Column, MemberConversion};
 
 /// Why MariaDB cannot have something.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

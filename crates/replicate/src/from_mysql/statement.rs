@@ -175,12 +175,12 @@ fn rename_collations(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>
 }
 
 /// The token of an option's value, which may have `=` before it.
-fn value_at<'a, 't>(all: &'a [Token<'t>], index: usize) -> Option<&'a Token<'t>> {
+pub(super) fn value_at<'a, 't>(all: &'a [Token<'t>], index: usize) -> Option<&'a Token<'t>> {
     let has_sign = all.get(index)?.is_symbol(b"=");
     all.get(if has_sign { index + 1 } else { index })
 }
 
-fn name_of(token: &Token<'_>, dialect: &Dialect) -> Option<String> {
+pub(super) fn name_of(token: &Token<'_>, dialect: &Dialect) -> Option<String> {
     let bytes = match &token.kind {
         Kind::Word(word) => word.to_vec(),
         Kind::QuotedIdentifier(name) => name.to_vec(),

@@ -234,3 +234,23 @@ fn positions_of_a_source_that_is_a_target() {
     assert_eq!(rows, [["s1", "1"]]);
     assert_eq!(texts(&fan_in.target, "SELECT id FROM hortator.other"), [["1"]]);
 }
+
+/// MariaDB loses these values on the source as well: there is nothing to stop for.
+#[test]
+fn values_that_a_source_loses_in_a_conversion() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1 CHARACTER SET latin1",
+            "CREATE TABLE d1.t (id INT PRIMARY KEY, e ENUM('a', 'ö'), s SET('x', 'ä')) ENGINE=InnoDB",
+            "INSERT INTO d1.t VALUES (1, 'ö', 'x,ä'), (2, 'a', 'x')",
+            "SET sql_mode = ''",
+            "ALTER TABLE d1.t CONVERT TO CHARACTER SET utf8mb4",
+        ],
+    );
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    assert_eq!(texts(&fan_in.target, "SELECT e, s FROM d1.t ORDER BY id"), [["", "x"], ["a", "x"]]);
+}

@@ -186,7 +186,7 @@ impl Applier {
     }
 
     /// How the source has read a statement, and its character set.
-    fn dialect(&mut self, query: &QueryEvent, place: &str) -> Result<(Dialect, String), Error> {
+    pub(super) fn dialect(&mut self, query: &QueryEvent, place: &str) -> Result<(Dialect, String), Error> {
         let (sql_mode, charset) = sql_mode_and_charset(&query.status_variables)
             .map_err(|found| Error::Event { place: place.to_owned(), found })?;
         let collations = self.collations(place)?;
