@@ -147,6 +147,38 @@ fn what_cannot_be_copied_again_goes_on_as_before() {
 /// The target has no such account.
 const NOT_LOGGED: &str = "SET SESSION sql_log_bin = 0";
 
+/// The rows are taken away, the copy has stopped, and it goes on: the target does not have what it had before.
+#[test]
+fn a_copy_that_has_stopped_and_goes_on_is_waited_for() {
+    let fan_in = copied_under(2, MERGE);
+    for source in &fan_in.sources {
+        run(
+            source,
+            &[
+                "CREATE DATABASE shop",
+                "CREATE TABLE shop.t (id INT PRIMARY KEY, v CHAR(9)) ENGINE=InnoDB",
+                "INSERT INTO shop.t VALUES (1, 'a'), (2, 'b')",
+            ],
+        );
+    }
+    let _agent = started(&fan_in);
+    let rows = || texts(&fan_in.target, "SELECT COUNT(*) FROM everything.t WHERE shard = 's1'").concat();
+    assert_eq!(rows(), ["2"]);
+    run(&fan_in.target, &["ALTER TABLE everything.t ADD COLUMN mine INT"]);
+    says_ok(&fan_in, "copy-again s1");
+    stops_with(&fan_in, "s1", "mine");
+    assert_eq!(rows(), ["0"]);
+    run(&fan_in.target, &["ALTER TABLE everything.t DROP COLUMN mine"]);
+    let mut lock = fan_in.target.node(0).connect().unwrap();
+    lock.execute(b"LOCK TABLES everything.t WRITE").unwrap();
+    says_ok(&fan_in, "resume s1");
+    let (shown, code) = fan_in.says("wait --caught-up --timeout 1");
+    assert!(shown.contains("1 of 2 sources are not caught up, s1 among them") && code == Some(1), "{shown}");
+    lock.execute(b"UNLOCK TABLES").unwrap();
+    fan_in.catch_up();
+    assert_eq!(rows(), ["2"]);
+}
+
 /// A source that cannot be read keeps its rows on the target.
 #[test]
 fn nothing_is_taken_away_before_the_source_can_be_read() {
