@@ -411,9 +411,7 @@ impl Applier {
                         continue;
                     }
                     self.temporary.check(query, place)?;
-                    for setting in self.settings(event, query, before, place)? {
-                        self.execute(&setting, place)?;
-                    }
+                    self.enter_session(event, query, before, place)?;
                     self.check_conversion(query, place)?;
                     let disable = self.disabled_event(&query.text, place)?;
                     if !self.create_merged(&query.text, place)? {

@@ -47,9 +47,12 @@ impl BinlogStatement {
 
     /// The statement's text; it is empty again.
     pub fn take_text(&mut self) -> Vec<u8> {
-        let mut text = Vec::with_capacity(self.text_bytes_with(0));
-        text.extend_from_slice(HEAD);
-        text.extend_from_slice(STANDARD.encode(&self.events).as_bytes());
+        // Encoded where it is to stand: it can be a megabyte.
+        let mut text = vec![0; self.text_bytes_with(0)];
+        text[..HEAD.len()].copy_from_slice(HEAD);
+        let written = STANDARD.encode_slice(&self.events, &mut text[HEAD.len()..]);
+        let end = HEAD.len() + written.expect("the text has room for the events in base64");
+        text.truncate(end);
         text.extend_from_slice(TAIL);
         self.events.clear();
         text

@@ -10,7 +10,7 @@ use super::header::{EventHeader, HEADER_BYTES};
 /// What a binary log begins with, and an encrypted one of MySQL.
 const MAGIC: [u8; 4] = *b"\xfebin";
 const ENCRYPTED_MAGIC: [u8; 4] = *b"\xfdbin";
-/// What is read at once.
+/// What is read at once, and the memory that an event gets before its bytes are there.
 const BUFFER_BYTES: usize = 256 << 10;
 /// The longest accepted event: `max_allowed_packet` at most, and what MariaDB adds.
 const EVENT_LIMIT_BYTES: u32 = (1 << 30) + (1 << 20);
@@ -67,20 +67,22 @@ impl BinlogFile {
     /// [`Error::CutOff`] for a file that ends within an event, [`Error::NoEvent`] for an impossible length,
     /// [`Error::File`].
     pub fn next_event(&mut self) -> Result<Option<Vec<u8>>, Error> {
-        let mut bytes = vec![0; HEADER_BYTES];
-        match self.fill(&mut bytes) {
+        let mut head = [0; HEADER_BYTES];
+        match self.fill(&mut head) {
             Ok(0) => return Ok(None),
             Ok(HEADER_BYTES) => {}
             Ok(_) => return Err(self.cut_off()),
             Err(error) => return Err(error),
         }
-        let header = EventHeader::read(&bytes)?;
+        let header = EventHeader::read(&head)?;
         let length = header.length_bytes;
         let length = match usize::try_from(length) {
             Ok(bytes) if bytes >= HEADER_BYTES && length <= EVENT_LIMIT_BYTES => bytes,
             _ => return Err(Error::NoEvent(length as usize)),
         };
         // No more memory than the file has bytes, whatever the event says of itself.
+        let mut bytes = Vec::with_capacity(length.min(BUFFER_BYTES));
+        bytes.extend_from_slice(&head);
         let body = (length - HEADER_BYTES) as u64;
         let read = self.file.by_ref().take(body).read_to_end(&mut bytes);
         read.map_err(|error| Error::File { path: self.path.clone(), error })?;

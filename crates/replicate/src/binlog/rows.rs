@@ -71,7 +71,8 @@ fn read_names(rest: &[u8]) -> Vec<u8> {
     /// The type of the columns' names.
     const COLUMN_NAMES: u8 = 4;
     let mut fields = Fields(rest);
-    while let Ok(kind) = fields.u8("a type") {
+    while let Some((&kind, behind)) = fields.0.split_first() {
+        fields.0 = behind;
         let length = fields.length_encoded("a length").ok().and_then(|length| usize::try_from(length).ok());
         let Some(Ok(value)) = length.map(|length| fields.bytes(length, "a value")) else { return Vec::new() };
         if kind == COLUMN_NAMES {

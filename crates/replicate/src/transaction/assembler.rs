@@ -3,6 +3,9 @@
 use super::{End, LogPosition, Part, Transaction, can_roll_back};
 use crate::binlog::{Content, Event, EventHeader, GtidEvent, Handling, MySqlGtid};
 
+/// Events for which a transaction has room at its beginning.
+const EXPECTED_EVENTS_LIMIT: usize = 16;
+
 /// What stops a source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -54,13 +57,15 @@ impl Open {
 pub struct Assembler {
     state: State,
     position: LogPosition,
+    /// The events of the last transaction, up to a limit: the next one is likely to have as many.
+    expected_events: usize,
 }
 
 impl Assembler {
     /// For events from `position` on.
     #[must_use]
     pub fn new(position: LogPosition) -> Assembler {
-        Assembler { state: State::Outside, position }
+        Assembler { state: State::Outside, position, expected_events: 0 }
     }
 
     /// Where the last event ended.
@@ -198,7 +203,8 @@ impl Assembler {
         if self.is_within() {
             return Err(self.refused(header, "a transaction begins within another: the log is damaged"));
         }
-        self.state = State::Within(Open { gtid, mysql_gtid: None, has_begun, events: Vec::new(), bytes: 0 });
+        let events = Vec::with_capacity(self.expected_events);
+        self.state = State::Within(Open { gtid, mysql_gtid: None, has_begun, events, bytes: 0 });
         Ok(())
     }
 
@@ -214,6 +220,7 @@ impl Assembler {
                 self.refused(header, "a transaction ends that has not begun: the start is in the middle of one")
             );
         };
+        self.expected_events = events.len().min(EXPECTED_EVENTS_LIMIT);
         Ok(Some(Transaction {
             gtid,
             mysql_gtid,

@@ -46,10 +46,22 @@ impl Applier {
         if transaction.end != End::ByItself {
             return Ok(None);
         }
+        self.enter_session(event, query, before, place)?;
+        Ok(Some(query.text.clone()))
+    }
+
+    /// Makes the session that of a statement of the source.
+    pub(super) fn enter_session(
+        &mut self,
+        event: &Event,
+        query: &QueryEvent,
+        before: &[Event],
+        place: &str,
+    ) -> Result<(), Error> {
         for setting in self.settings(event, query, before, place)? {
             self.execute(&setting, place)?;
         }
-        Ok(Some(query.text.clone()))
+        Ok(())
     }
 
     /// The statements that make the session that of a statement of the source.
