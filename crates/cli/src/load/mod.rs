@@ -39,6 +39,8 @@ use rows_args::RowsArgs;
 const INTERRUPTED: u8 = 130;
 /// How long an interrupted load may take to end after its workers have ended.
 const INPUT_TIMEOUT: Duration = Duration::from_millis(500);
+/// The pause between two looks for statements of an interrupted load that wait for a lock.
+const LOCK_WAIT_PAUSE: Duration = Duration::from_millis(500);
 /// The exit status of a forced load with errors.
 const WITH_ERRORS: u8 = 3;
 
@@ -246,8 +248,15 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
 }
 
 /// Ends the load; exits the program if the load still waits for input.
-fn end(interrupter: &Interrupter, shown: Shown, has_ended: &AtomicBool) {
+fn end(interrupter: &Interrupter, shown: Shown, has_ended: &Arc<AtomicBool>) {
     interrupter.interrupt();
+    let (waiting, ended) = (interrupter.clone(), Arc::clone(has_ended));
+    std::thread::spawn(move || {
+        while !ended.load(Ordering::Acquire) {
+            waiting.cancel_lock_waits();
+            std::thread::sleep(LOCK_WAIT_PAUSE);
+        }
+    });
     let mut summary = interrupter.summary();
     std::thread::sleep(INPUT_TIMEOUT);
     if !has_ended.load(Ordering::Acquire) && interrupter.build_missing_keys() {

@@ -46,6 +46,7 @@ mod layouts;
 mod load_verify;
 mod local_journal;
 mod lock_waits;
+mod locks_by_text;
 mod look_ahead;
 mod manuals;
 mod mysql;

@@ -430,7 +430,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
             StatementKind::Exclusive { reason }
         }
     };
-    info
+    if all[0].is_word(b"EXECUTE") { prepared::immediate(all, info, facts) } else { info }
 }
 
 fn table_definition(

@@ -1,13 +1,21 @@
-//! Statements that the dump prepares and executes by name.
+//! Statements that the dump prepares and executes: by name, or at once (EXECUTE IMMEDIATE).
+//!
+//! ```text
+//!   the text writes rows               ──► what that statement is
+//!   it locks, unlocks, or is of XA     ──► what that statement is, always sent: the server may not know the name
+//!   it is of a transaction             ──► an EXECUTE that may do anything, with what it does to the transaction
+//! ```
 
-use super::{JournalMode, NamedTable, SessionFacts, StatementInfo, StatementKind, Trait, analyze, name};
-use crate::lexer::{Kind, Token};
+use std::borrow::Cow;
+
+use super::{JournalMode, NamedTable, SessionFacts, StatementInfo, StatementKind, Trait, Traits, analyze, name};
+use crate::lexer::{Kind, Token, decode_string};
 
 /// What a statement does with one that has a name. Names are in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// PREPARE of a text that is known to write rows of tables: what that does.
-    Rows(Vec<u8>, Box<StatementInfo>),
+    /// PREPARE of a text of which it is known what it does: what an EXECUTE of it is.
+    Known(Vec<u8>, Box<StatementInfo>),
     /// PREPARE of any other text.
     Other(Vec<u8>),
     /// EXECUTE, with nothing but variables and constants for its values.
@@ -16,6 +24,12 @@ pub enum Prepared {
 
 /// Why it stays in the main session.
 const REASON: &str = "a prepared statement belongs to its session";
+
+/// What a text does to locks and XA transactions.
+const LOCKS_AND_XA: [Trait; 5] =
+    [Trait::Locks, Trait::Unlocks, Trait::MayLockServer, Trait::BeginsXa, Trait::EndsXa];
+/// What a text does to the transaction or its session, of which the server's status does not tell.
+const OF_TRANSACTION: [Trait; 3] = [Trait::RollsBack, Trait::OfSavepoint, Trait::EndsSession];
 
 /// What a PREPARE or an EXECUTE does.
 pub(super) fn prepared(all: &[Token<'_>], facts: &SessionFacts<'_>) -> Option<Prepared> {
@@ -28,21 +42,39 @@ pub(super) fn prepared(all: &[Token<'_>], facts: &SessionFacts<'_>) -> Option<Pr
     if executes {
         return takes_variables(behind).then_some(Prepared::Executed(of));
     }
-    Some(match text_of(behind).map(|text| analyze(text, &SessionFacts { known_head: None, ..*facts })) {
-        Some(info) if matches!(info.kind, StatementKind::Rows(_) | StatementKind::Write { .. }) => {
-            let kind = StatementKind::Write { reason: REASON };
-            Prepared::Rows(of, Box::new(StatementInfo { kind, ..info }))
+    let [from, literal] = behind else { return Some(Prepared::Other(of)) };
+    let known = from.is_word(b"FROM").then(|| text_of(literal, facts)).flatten().and_then(|text| {
+        let info = analyze(&text, &SessionFacts { known_head: None, ..*facts });
+        match info.kind {
+            StatementKind::Rows(_) | StatementKind::Write { .. } => Some(info.executed()),
+            _ => info.of_locks().or_else(|| info.of_transaction(analyze(b"EXECUTE s", facts))),
         }
-        _ => Prepared::Other(of),
+    });
+    Some(match known {
+        Some(info) => Prepared::Known(of, Box::new(info)),
+        None => Prepared::Other(of),
     })
 }
 
-/// The text behind `PREPARE s`, where it is a literal without anything to decode.
-fn text_of<'a>(behind: &[Token<'a>]) -> Option<&'a [u8]> {
-    let [from, literal] = behind else { return None };
-    let Kind::String([b'\'' | b'"', text @ .., _]) = literal.kind else { return None };
-    let is_plain = from.is_word(b"FROM") && text.is_ascii() && memchr::memchr3(b'\\', b'\'', b'"', text).is_none();
-    is_plain.then_some(text)
+/// What an EXECUTE IMMEDIATE of a literal is, where that is known. `execute`: what any EXECUTE IMMEDIATE is.
+pub(super) fn immediate(
+    all: &[Token<'_>],
+    execute: StatementInfo,
+    facts: &SessionFacts<'_>,
+) -> StatementInfo {
+    let [verb, at_once, literal] = all else { return execute };
+    if !verb.is_word(b"EXECUTE") || !at_once.is_word(b"IMMEDIATE") {
+        return execute;
+    }
+    let Some(text) = text_of(literal, facts) else { return execute };
+    let info = analyze(&text, &SessionFacts { known_head: None, ..*facts });
+    info.of_locks().or_else(|| info.of_transaction(execute.clone())).unwrap_or(execute)
+}
+
+/// The text that a literal holds. Other bytes than those of ASCII depend on the character set.
+fn text_of<'a>(literal: &Token<'a>, facts: &SessionFacts<'_>) -> Option<Cow<'a, [u8]>> {
+    let Kind::String(raw @ [b'\'' | b'"', ..]) = literal.kind else { return None };
+    raw.is_ascii().then(|| decode_string(raw, &facts.dialect))
 }
 
 /// Whether what stands behind `EXECUTE s` calls nothing.
@@ -66,9 +98,30 @@ impl StatementInfo {
         self
     }
 
-    /// What an EXECUTE of a statement is that does this, with values that come from variables.
-    pub(crate) fn executed(&self) -> Self {
+    /// What an EXECUTE of this statement is, which writes rows, with values that come from variables.
+    fn executed(self) -> Self {
         let traits = self.traits.with(Trait::ReadsSession);
-        Self { journal: JournalMode::Rows, traits, ..self.clone() }
+        let kind = StatementKind::Write { reason: REASON };
+        Self { kind, journal: JournalMode::Rows, traits, ..self }
+    }
+
+    /// What an EXECUTE of this statement is, if it does nothing but to lock, to unlock, or to be part of an XA transaction.
+    fn of_locks(&self) -> Option<Self> {
+        let is_more = self.is(Trait::SeveralStatements) || self.is(Trait::MayDoAnything);
+        if is_more || !LOCKS_AND_XA.into_iter().any(|one| self.is(one)) {
+            return None;
+        }
+        let reason = match self.kind {
+            StatementKind::Exclusive { reason } => reason,
+            _ => REASON,
+        };
+        Some(Self { kind: StatementKind::Exclusive { reason }, ..self.clone() })
+    }
+
+    /// What `execute`, an EXECUTE of this statement, is, if this is one of those that act on a transaction.
+    fn of_transaction(&self, execute: Self) -> Option<Self> {
+        let found: Vec<Trait> = OF_TRANSACTION.into_iter().filter(|one| self.is(*one)).collect();
+        let traits = execute.traits.with_all(Traits::of(&found));
+        (!found.is_empty() && !self.is(Trait::SeveralStatements)).then_some(Self { traits, ..execute })
     }
 }

@@ -35,6 +35,7 @@ mod reader;
 mod statements;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hortator_mysql::catalog::TableName;
@@ -61,6 +62,9 @@ pub const SCHEMA: &str = "hortator";
 
 /// How long a session waits for the former session of the same number to end, in seconds.
 const LOCK_TIMEOUT_S: u32 = 60;
+
+/// How long the internal connection waits for locks that the dump's session may hold, in seconds.
+const DUMP_LOCK_TIMEOUT_S: u32 = 2;
 
 /// The number of the main session; workers have numbers from 1, and 0 is the internal connection for checkpoints.
 pub const MAIN_SESSION: usize = 1000;
@@ -110,6 +114,10 @@ pub struct Checkpoints {
     targets: Arc<Targets>,
     /// For checkpoints that the connection of the statement cannot write; holds the lock of number 0.
     internal: Mutex<Option<WriterConnection>>,
+    /// The ID of that connection.
+    internal_id: AtomicU32,
+    /// It does not wait long for locks of tables.
+    limits_lock_waits: AtomicBool,
     /// For those that stand in no transaction. Who waits for the internal connection may hold it, and not the other way round.
     local: Mutex<LocalJournal>,
     /// What an earlier run has recorded in a local journal that cannot be used.
@@ -146,8 +154,17 @@ impl Checkpoints {
         let lost = apart::adopt(connection, &statements, load_id, journal_folder, is_cluster)?;
         // Beside what is lost, there is no room for another.
         let local = LocalJournal::new(load_id, journal_folder.filter(|_| lost.is_none()));
-        let internal = Mutex::new(Some(writer));
-        Ok(Self { load_id, statements, targets: Arc::clone(targets), internal, local: Mutex::new(local), lost })
+        let internal_id = AtomicU32::new(writer.connection.id());
+        Ok(Self {
+            load_id,
+            statements,
+            targets: Arc::clone(targets),
+            internal: Mutex::new(Some(writer)),
+            internal_id,
+            limits_lock_waits: AtomicBool::new(false),
+            local: Mutex::new(local),
+            lost,
+        })
     }
 
     /// The ID of the load, as `--status` shows it.
@@ -274,6 +291,17 @@ impl Checkpoints {
         connection.execute(&self.statements.take_back(self.load_id, &table.to_string(), first, taken_back))
     }
 
+    /// The ID of the connection on which the load writes its own records.
+    #[must_use]
+    pub fn internal_connection_id(&self) -> u32 {
+        self.internal_id.load(Relaxed)
+    }
+
+    /// Whether the internal connection gives up soon where a lock of tables or of the server is in the way.
+    pub fn limit_lock_waits(&self, is_limited: bool) {
+        self.limits_lock_waits.store(is_limited, Relaxed);
+    }
+
     /// Runs one of the above on the internal connection, outside of any transaction.
     ///
     /// # Errors
@@ -291,10 +319,19 @@ impl Checkpoints {
             none => {
                 let mut writer = self.connect()?;
                 self.claim(&mut writer.connection, 0)?;
+                self.internal_id.store(writer.connection.id(), Relaxed);
                 none.insert(writer)
             }
         };
-        let result = work(self, connection);
+        let is_limited = self.limits_lock_waits.load(Relaxed);
+        if is_limited {
+            connection.execute(format!("SET SESSION lock_wait_timeout = {DUMP_LOCK_TIMEOUT_S}").as_bytes())?;
+        }
+        let mut result = work(self, connection);
+        if is_limited && !matches!(result, Err(ref error) if !matches!(error, hortator_mysql::Error::Server(_))) {
+            let reset = connection.execute(b"SET SESSION lock_wait_timeout = DEFAULT");
+            result = result.and_then(|done| reset.map(|_| done));
+        }
         let is_lost =
             |error: &hortator_mysql::Error| !matches!(error, hortator_mysql::Error::Server(_)) || error.is_unready();
         if result.as_ref().is_err_and(is_lost) {

@@ -61,6 +61,8 @@ pub(crate) enum RoutineEffect {
     AskForTransaction,
     /// Run a text, which may be any statement.
     RunText,
+    /// Lock the server or tables.
+    Lock,
     /// Anything else than to read and write rows.
     ActOnSession,
 }
@@ -74,6 +76,7 @@ impl RoutineEffect {
             Self::Set => &["SET", "EXECUTE"],
             Self::AskForTransaction => &["TRANSACTION", "TX_"],
             Self::RunText => &["EXECUTE", "PREPARE"],
+            Self::Lock => &["FLUSH", "BACKUP", "EXECUTE"],
             Self::ActOnSession => &["SET", "@", "TEMPORARY", "EXECUTE", "PREPARE", "TRANSACTION", "TX_"],
         }
     }

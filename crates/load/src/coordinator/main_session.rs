@@ -1,5 +1,6 @@
 //! The main session: the connection that lives through the whole dump, as the client's would, and its state.
 
+mod locks;
 mod own_statements;
 mod sending;
 
@@ -66,6 +67,8 @@ pub(super) struct MainSession<'l> {
     packet_limit_bytes: usize,
     has_temporary_tables: bool,
     has_locks: bool,
+    /// A statement has run that may have locked tables or the server, and it is not asked yet.
+    may_hold_locks: bool,
     /// A transaction may have begun of which the server has not told under autocommit=0: by a savepoint, which its status
     /// leaves out, or by a statement that failed, since an error comes without the status.
     may_have_begun: bool,
@@ -131,6 +134,7 @@ impl<'l> MainSession<'l> {
             packet_limit_bytes,
             has_temporary_tables: false,
             has_locks: false,
+            may_hold_locks: false,
             may_have_begun: false,
             handlers: Handlers::default(),
             in_xa: false,
@@ -207,6 +211,7 @@ impl<'l> MainSession<'l> {
             Err(_) if self.pool.is_interrupted() => Err(Stopped),
             Ok(done) => self.handle_ran(statement, &done, true).map(|()| done.affected_rows),
             Err(error) => {
+                self.may_hold_locks |= locks::may_lock(&statement.info);
                 self.is_stale |= left_behind::may_set_variables(&statement.info, &error);
                 self.left_behind.has_failed = true;
                 self.may_have_begun |= !self.status().autocommit();
@@ -386,6 +391,7 @@ impl<'l> MainSession<'l> {
         } else if info.is(Trait::Unlocks) {
             self.has_locks = false;
         }
+        self.may_hold_locks |= locks::may_lock(info);
         self.may_have_begun = info.is(Trait::OfSavepoint) || (self.may_have_begun && !info.ends_transaction());
         let ends = info.is(Trait::CommitsTransaction) || info.is(Trait::RollsBack);
         self.is_released |=

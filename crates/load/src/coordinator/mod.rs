@@ -62,6 +62,7 @@ use crate::session::SessionState;
 
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
+use catalog_cache::RoutineEffect;
 use chunk_builder::OpenChunk;
 use deferred_indexes::DeferredIndexes;
 use definitions::DefinitionChanges;
@@ -439,6 +440,9 @@ impl<'l> Coordinator<'l> {
             None => self.row_effects(info, table.as_ref(), location)?,
         };
         self.note_constraints(statement)?;
+        if info.is(Trait::RunsRoutine) && self.ask(location, |catalog| catalog.routines_may(RoutineEffect::Lock))? {
+            self.main.may_lock();
+        }
         let existence = self.existence(statement)?;
         let changes = self.definition_changes(info);
         if changes == DefinitionChanges::Anything {

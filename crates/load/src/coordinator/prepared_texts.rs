@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::{Prepared, StatementInfo, Trait};
+use crate::analysis::{Prepared, StatementInfo, StatementKind, Trait};
 
 /// Statements remembered; of those beyond that nothing is known.
 const LIMIT: usize = 1000;
@@ -10,9 +10,9 @@ const LIMIT: usize = 1000;
 /// Prepared statements of the main session.
 #[derive(Debug, Default)]
 pub(super) struct PreparedTexts {
-    /// Those that write rows of tables, by name.
-    of_rows: HashMap<Vec<u8>, StatementInfo>,
-    /// There are, or were, others.
+    /// Those of which it is known what they do, by name: what an EXECUTE of each is.
+    known: HashMap<Vec<u8>, StatementInfo>,
+    /// There are, or were, others than those that write rows of tables.
     has_others: bool,
 }
 
@@ -24,11 +24,12 @@ impl PreparedTexts {
             (info.is(Trait::MayDoAnything) && !is_one) || info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
         match &info.prepared {
             _ if is_any => self.are_unknown(),
-            Some(Prepared::Rows(name, info)) if self.of_rows.len() < LIMIT => {
-                self.of_rows.insert(name.clone(), (**info).clone().qualified(database));
+            Some(Prepared::Known(name, info)) if self.known.len() < LIMIT => {
+                self.has_others |= !matches!(info.kind, StatementKind::Write { .. });
+                self.known.insert(name.clone(), (**info).clone().qualified(database));
             }
-            Some(Prepared::Rows(name, _) | Prepared::Other(name)) => {
-                self.of_rows.remove(name);
+            Some(Prepared::Known(name, _) | Prepared::Other(name)) => {
+                self.known.remove(name);
                 self.has_others = true;
             }
             Some(Prepared::Executed(_)) | None => {}
@@ -37,7 +38,7 @@ impl PreparedTexts {
 
     /// Any may have been prepared, under any name.
     pub(super) fn are_unknown(&mut self) {
-        self.of_rows.clear();
+        self.known.clear();
         self.has_others = true;
     }
 
@@ -49,8 +50,8 @@ impl PreparedTexts {
     /// What a statement does that may be an EXECUTE.
     pub(super) fn resolve(&self, info: Box<StatementInfo>) -> Box<StatementInfo> {
         match &info.prepared {
-            Some(Prepared::Executed(name)) => match self.of_rows.get(name) {
-                Some(prepared) => Box::new(prepared.executed()),
+            Some(Prepared::Executed(name)) => match self.known.get(name) {
+                Some(prepared) => Box::new(prepared.clone()),
                 None => info,
             },
             _ => info,

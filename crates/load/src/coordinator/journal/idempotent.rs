@@ -277,7 +277,8 @@ impl MainSession<'_> {
     /// Records, as the last thing of a load that ended early, what is not recorded. Where that fails, a load that resumes
     /// compares it with what is there.
     pub(in crate::coordinator) fn record_at_end(&mut self) {
-        let last = self.unrecorded.last.take().filter(|_| !self.is_gone());
+        // Under the dump's own locks, the write would wait for them.
+        let last = self.unrecorded.last.take().filter(|_| !self.is_gone() && !self.is_closed_to_others());
         if let (Some((checkpoint, _)), Some(checkpoints)) = (last, self.checkpoints) {
             let _ =
                 checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.write(internal, &checkpoint));

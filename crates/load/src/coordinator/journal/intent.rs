@@ -1,10 +1,13 @@
 //! What commits by itself, or does anything: an intent before it, closed behind it.
 
+use hortator_mysql::Error;
+use hortator_mysql::error::LOCK_WAIT_TIMEOUT;
+
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
 use crate::analysis::is_durable;
 use crate::apply::Stopped;
 use crate::checkpoint::State;
-use crate::checkpoint::{Checkpoint, RecoveryHint, fingerprint_unseen};
+use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, fingerprint_unseen};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
 use crate::coordinator::existence::Existence;
 use crate::coordinator::main_session::MainSession;
@@ -68,7 +71,7 @@ impl MainSession<'_> {
             self.journal.dump_transaction().push(Run { state: checkpoint.state, rows, ..run });
             return result;
         }
-        match checkpoints.close_with_next(&checkpoint, text, is_durable) {
+        match self.close_unless_locked(checkpoints, &checkpoint, text, is_durable) {
             Ok(()) => {
                 // The rows of a table can be taken back, and their records with them.
                 self.is_bound = state == State::SessionBound && checkpoint.table.is_empty();
@@ -76,6 +79,32 @@ impl MainSession<'_> {
             }
             Err(error) => self.record_failed(location, text, &error).and(result),
         }
+    }
+
+    /// Closes an intent. Behind a statement that may have locked tables or the server, it does not wait for this session's
+    /// own locks; those of another session will go.
+    fn close_unless_locked(
+        &mut self,
+        checkpoints: &Checkpoints,
+        checkpoint: &Checkpoint,
+        text: &[u8],
+        is_durable: bool,
+    ) -> Result<(), Error> {
+        if !self.may_hold_locks() {
+            return checkpoints.close_with_next(checkpoint, text, is_durable);
+        }
+        checkpoints.limit_lock_waits(true);
+        let closed = loop {
+            match checkpoints.close_with_next(checkpoint, text, is_durable) {
+                Err(error)
+                    if error.code() == Some(LOCK_WAIT_TIMEOUT)
+                        && !self.is_interrupted()
+                        && !self.is_locking_records() => {}
+                closed => break closed,
+            }
+        };
+        checkpoints.limit_lock_waits(false);
+        closed
     }
 
     /// Runs a statement behind one at which every load that resumes stops.

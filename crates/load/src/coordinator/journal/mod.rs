@@ -25,6 +25,7 @@ mod internal_transaction;
 mod joined;
 
 use hortator_mysql::catalog::TableName;
+use hortator_mysql::error::LOCK_WAIT_TIMEOUT;
 use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::analyzed_statement::AnalyzedStatement;
@@ -68,6 +69,11 @@ pub(super) enum Asked {
 }
 
 impl Journal {
+    /// A section behind a statement at which every load that resumes stops: nothing of it is recorded.
+    pub(super) fn unrecorded_section(location: &Location) -> Self {
+        Self::Section(Box::new(Run::at(location, b"", "")))
+    }
+
     /// The dump's transaction, begun with its first statement. Only where nothing else is open.
     fn dump_transaction(&mut self) -> &mut DumpTransaction {
         if !matches!(self, Self::Dump(_)) {
@@ -120,9 +126,13 @@ pub(super) struct RowEffects {
 
 impl Run {
     fn new(statement: &AnalyzedStatement, table: &str) -> Self {
+        Self::at(&statement.location, &statement.text, table)
+    }
+
+    fn at(location: &Location, text: &[u8], table: &str) -> Self {
         let mut digest = Digest::default();
-        digest.add(&statement.text);
-        let span = span_of(statement);
+        digest.add(text);
+        let span = span_at(location, text);
         Self { span, digest, state: State::Applied, table: table.to_owned(), rows: 0, failed: 0, is_begun: false }
     }
 
@@ -145,15 +155,18 @@ fn checkpoint_of(statement: &AnalyzedStatement, state: State, table: &str, recov
 }
 
 fn span_of(statement: &AnalyzedStatement) -> Span {
-    let location = &statement.location;
+    span_at(&statement.location, &statement.text)
+}
+
+fn span_at(location: &Location, text: &[u8]) -> Span {
     Span {
         first: location.ordinal,
         last: location.ordinal,
-        digest: crate::checkpoint::digest([statement.text.as_slice()]),
+        digest: crate::checkpoint::digest([text]),
         file: location.file.to_string(),
         line: location.line,
         byte: location.byte,
-        end_byte: location.byte + statement.text.len() as u64,
+        end_byte: location.byte + text.len() as u64,
     }
 }
 
@@ -245,7 +258,17 @@ impl MainSession<'_> {
 
     /// A record could not be written: that ends the load, forced or not.
     fn record_failed(&mut self, location: &Location, text: &[u8], error: &Error) -> Result<(), Stopped> {
-        let message = format!("its checkpoint could not be written: {error}");
+        if self.is_interrupted() {
+            // The end of the load has cancelled it.
+            return Err(Stopped);
+        }
+        let message = match error.code() == Some(LOCK_WAIT_TIMEOUT) && self.is_locking_records() {
+            true => "its checkpoint could not be written: the dump's session holds a lock (FLUSH TABLES WITH READ LOCK, LOCK \
+                     TABLES or BACKUP STAGE, run by a text from a variable or by a routine) that keeps the load's own records \
+                     from being written; load with --no-checkpoint"
+                .to_owned(),
+            false => format!("its checkpoint could not be written: {error}"),
+        };
         self.end_at(Failure::finding(location, text, message), error);
         Err(Stopped)
     }

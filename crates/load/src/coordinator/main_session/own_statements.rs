@@ -62,6 +62,7 @@ impl MainSession<'_> {
 
     /// Reads the session's state again, if a failed statement may have changed it.
     pub(in crate::coordinator) fn sync(&mut self, location: &Location) -> Result<(), Stopped> {
+        self.find_locks(location)?;
         if !self.is_stale {
             return Ok(());
         }

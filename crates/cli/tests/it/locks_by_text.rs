@@ -1,0 +1,75 @@
+//! Dumps that lock the server, or are of XA, by EXECUTE or in a routine: nobody but the dump's session can write then, and
+//! no load waits for its own locks.
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::errors::{assert_tells, dump_file, load_into};
+use crate::interrupted::signal;
+use crate::programs::{Outcome, Running};
+use crate::servers::{Server, pair};
+
+/// A load that waits for its own lock takes for ever.
+const END_LIMIT: Duration = Duration::from_secs(120);
+
+const TABLE: &str = "CREATE TABLE t (id INT PRIMARY KEY);\nINSERT INTO t VALUES (1), (2);\n";
+/// What the text of the EXECUTE does not tell.
+const FROM_VARIABLE: &str = "SET @lock = 'FLUSH TABLES WITH READ LOCK';\nEXECUTE IMMEDIATE @lock;\n";
+const ROUTINE: &str = "DELIMITER //\nCREATE PROCEDURE p() BEGIN FLUSH TABLES WITH READ LOCK; END//\nDELIMITER ;\nCALL p();\n";
+
+fn load(server: &Server, dump: &str, options: &[&str]) -> Outcome {
+    server.reset();
+    let (_folder, path) = dump_file("dump.sql", dump.as_bytes());
+    let arguments = [&["--no-local-journal", path.to_str().unwrap()], options].concat();
+    Running::start(load_into(server, &arguments)).finish_within(END_LIMIT)
+}
+
+#[test]
+fn a_lock_from_a_variable_or_a_routine_ends_the_load_with_a_message() {
+    let pair = pair();
+    let server = &pair.hortator;
+    for lock in [FROM_VARIABLE, ROUTINE] {
+        let dump = format!("{TABLE}{lock}UNLOCK TABLES;\nINSERT INTO t VALUES (3), (4);\n");
+        assert_tells(&load(server, &dump, &[]), 1, &["holds a lock", "--no-checkpoint"]);
+        assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["2"]]);
+    }
+}
+
+#[test]
+fn without_checkpoints_rows_behind_such_a_lock_are_the_sessions() {
+    let pair = pair();
+    let server = &pair.hortator;
+    for lock in [FROM_VARIABLE, ROUTINE] {
+        let dump = format!("{TABLE}{lock}UNLOCK TABLES;\nINSERT INTO t VALUES (3), (4);\n");
+        assert_tells(&load(server, &dump, &["--no-checkpoint"]), 0, &[]);
+        assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM t"), [["4"]]);
+        // As the client's: the session's own lock is in the way.
+        let dump = format!("{TABLE}{lock}INSERT INTO t VALUES (3), (4);\n");
+        assert_tells(&load(server, &dump, &["--no-checkpoint"]), 1, &["1223"]);
+    }
+}
+
+#[test]
+fn a_signal_ends_a_load_that_waits_for_a_lock() {
+    let pair = pair();
+    let server = &pair.hortator;
+    // The statement that locks comes of another session, and of it the load knows nothing.
+    for options in [&["--no-local-journal"][..], &["--no-checkpoint"]] {
+        server.reset();
+        let (_folder, path) =
+            dump_file("dump.sql", format!("{TABLE}SELECT SLEEP(2);\nCREATE USER IF NOT EXISTS x@y;\nDROP USER x@y;\nINSERT INTO t VALUES (3), (4);\n").as_bytes());
+        let running = Running::start(load_into(server, &[options, &[path.to_str().unwrap()]].concat()));
+        server.wait_until("SELECT COUNT(*) = 1 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP(2)%'");
+        let mut other = server.connect();
+        other.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+        server.wait_until(
+            "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for % lock'",
+        );
+        signal(&running, Signal::TERM);
+        let outcome = running.finish_within(END_LIMIT);
+        assert_tells(&outcome, 130, &["interrupted"]);
+        assert!(!outcome.messages.contains("checkpoint could not be written"), "{}", outcome.messages);
+        other.execute(b"UNLOCK TABLES").unwrap();
+    }
+}
