@@ -26,8 +26,7 @@ pub enum Prepared {
 const REASON: &str = "a prepared statement belongs to its session";
 
 /// What a text does to locks and XA transactions.
-const LOCKS_AND_XA: [Trait; 5] =
-    [Trait::Locks, Trait::Unlocks, Trait::MayLockServer, Trait::BeginsXa, Trait::EndsXa];
+const LOCKS_AND_XA: [Trait; 5] = [Trait::Locks, Trait::Unlocks, Trait::MayLockServer, Trait::BeginsXa, Trait::EndsXa];
 /// What a text does to the transaction or its session, of which the server's status does not tell.
 const OF_TRANSACTION: [Trait; 3] = [Trait::RollsBack, Trait::OfSavepoint, Trait::EndsSession];
 
@@ -57,11 +56,7 @@ pub(super) fn prepared(all: &[Token<'_>], facts: &SessionFacts<'_>) -> Option<Pr
 }
 
 /// What an EXECUTE IMMEDIATE of a literal is, where that is known. `execute`: what any EXECUTE IMMEDIATE is.
-pub(super) fn immediate(
-    all: &[Token<'_>],
-    execute: StatementInfo,
-    facts: &SessionFacts<'_>,
-) -> StatementInfo {
+pub(super) fn immediate(all: &[Token<'_>], execute: StatementInfo, facts: &SessionFacts<'_>) -> StatementInfo {
     let [verb, at_once, literal] = all else { return execute };
     if !verb.is_word(b"EXECUTE") || !at_once.is_word(b"IMMEDIATE") {
         return execute;

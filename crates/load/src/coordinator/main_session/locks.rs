@@ -51,7 +51,8 @@ impl MainSession<'_> {
 
     /// Whether the session may hold locks that are in the way of a record, and does.
     pub(in crate::coordinator) fn is_locking_records(&mut self) -> bool {
-        self.may_hold_locks && self.holds_locks()
+        self.has_locks |= self.may_hold_locks && self.holds_locks();
+        self.has_locks
     }
 
     /// Whether the server would refuse a write because of locks of this session.
