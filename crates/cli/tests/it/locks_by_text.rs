@@ -58,13 +58,15 @@ fn a_signal_ends_a_load_that_waits_for_a_lock() {
     // Another session locks. Where there are checkpoints, the record before the temporary table waits, else the rows do.
     for option in ["--no-local-journal", "--no-checkpoint"] {
         server.reset();
-        let dump =
-            format!("{TABLE}SELECT SLEEP(2);\nCREATE TEMPORARY TABLE x (id INT);\nINSERT INTO t VALUES (3), (4);\n");
+        let mut other = server.connect();
+        other.fetch(b"SELECT GET_LOCK('hortator_case', 0)").unwrap();
+        let behind = "CREATE TEMPORARY TABLE x (id INT);\nINSERT INTO t VALUES (3), (4);\n";
+        let dump = format!("{TABLE}SELECT GET_LOCK('hortator_case', 300);\n{behind}");
         let (_folder, path) = dump_file("dump.sql", dump.as_bytes());
         let running = Running::start(load_into(server, &[option, path.to_str().unwrap()]));
-        server.wait_until("SELECT COUNT(*) = 1 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP(2)%'");
-        let mut other = server.connect();
+        server.wait_until("SELECT COUNT(*) = 1 FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'");
         other.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+        other.fetch(b"SELECT RELEASE_LOCK('hortator_case')").unwrap();
         server.wait_until(
             "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for % lock'",
         );
