@@ -71,14 +71,14 @@ fn end_by(running: Running, with: Signal) -> Outcome {
 }
 
 /// A load whose dump comes piece by piece.
-fn piped(mut command: Command) -> (Running, std::io::PipeWriter) {
+pub fn piped(mut command: Command) -> (Running, std::io::PipeWriter) {
     let (reader, writer) = std::io::pipe().unwrap();
     command.stdin(reader);
     (Running::start(command), writer)
 }
 
 /// A statement is told from the next by what follows, so that something has to.
-fn say(dump: &mut impl Write, statements: &str) {
+pub fn say(dump: &mut impl Write, statements: &str) {
     dump.write_all(statements.as_bytes()).unwrap();
     dump.write_all("-- and so on\n".repeat(100).as_bytes()).unwrap();
 }

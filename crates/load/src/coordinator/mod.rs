@@ -433,6 +433,7 @@ impl<'l> Coordinator<'l> {
             self.main.sync(location)?;
             self.main.take_latest_id(location)?;
         }
+        self.end_left_out_locks(info, location)?;
         self.prepared.note(info, self.main.state().database.as_deref());
         let table = self.written_table(info);
         let effects = match effects {

@@ -40,6 +40,18 @@ impl Coordinator<'_> {
         !self.left_out_locks.is_empty() && !are_released
     }
 
+    /// A statement comes that locks or unlocks and is sent: had LOCK TABLES been sent before, it would end the transaction.
+    pub(super) fn end_left_out_locks(&mut self, info: &StatementInfo, location: &Location) -> Result<(), Stopped> {
+        if !info.is(Trait::Locks) && !info.is(Trait::Unlocks) {
+            return Ok(());
+        }
+        if self.has_left_out_locks() {
+            self.commit_instead(location)?;
+        }
+        self.left_out_locks.clear();
+        Ok(())
+    }
+
     /// Ends the dump's transaction, as a statement that is left out would have done.
     pub(super) fn commit_instead(&mut self, location: &Location) -> Result<(), Stopped> {
         if self.main.status().in_transaction() { self.main.commit(location) } else { Ok(()) }
