@@ -44,6 +44,7 @@ const NOT_FOR_GALERA: &[&str] = &[
     // Error 1235: sequences need INCREMENT BY 0, and there is no XA.
     "objects/sequences.sql",
     "statements/xa.sql",
+    "statements/xa_by_execute.sql",
     "fails/read_only.sql",
     // A node enforces InnoDB.
     "fails/enforced_engine.sql",
