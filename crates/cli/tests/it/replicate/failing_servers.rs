@@ -12,17 +12,28 @@ use super::rules::{says_ok, stops_with};
 const RIGHTS: &str = "GRANT ALL ON *.* TO agent@localhost";
 const NO_EXCEPTION: &str = "REVOKE READ_ONLY ADMIN, SUPER ON *.* FROM agent@localhost";
 
-#[test]
-fn a_target_that_becomes_read_only() {
+/// Two sources, whose agent has an account of its own at the target.
+fn two_sources_by_an_account() -> FanIn {
     let mut fan_in = FanIn::new(2, &[]);
     run(&fan_in.target, &["CREATE USER agent@localhost", RIGHTS]);
     let text = fs::read_to_string(fan_in.file()).unwrap();
     fan_in.write(&text.replacen("user = \"root\"", "user = \"agent\"", 1));
-    let _agent = fan_in.start();
+    fan_in
+}
+
+/// A table `t` of each source, in d1 and in d2, which the target has too.
+fn make_tables(fan_in: &mut FanIn) {
     for (source, schema) in fan_in.sources.iter().zip(["d1", "d2"]) {
         run(source, &[&format!("CREATE DATABASE {schema}"), &format!("CREATE TABLE {schema}.t (id INT PRIMARY KEY)")]);
     }
     fan_in.catch_up();
+}
+
+#[test]
+fn a_target_that_becomes_read_only() {
+    let mut fan_in = two_sources_by_an_account();
+    let _agent = fan_in.start();
+    make_tables(&mut fan_in);
     // BINLOG needs BINLOG REPLAY, which an account has without SUPER.
     run(&fan_in.target, &[NO_EXCEPTION, "SET GLOBAL read_only = 1"]);
     run(&fan_in.target, &["KILL USER agent@localhost"]);
@@ -192,15 +203,9 @@ fn a_source_whose_log_is_cut_off() {
 /// The target's account loses a right that only one of the sources needs.
 #[test]
 fn a_right_that_is_lost() {
-    let mut fan_in = FanIn::new(2, &[]);
-    run(&fan_in.target, &["CREATE USER agent@localhost", RIGHTS]);
-    let text = fs::read_to_string(fan_in.file()).unwrap();
-    fan_in.write(&text.replacen("user = \"root\"", "user = \"agent\"", 1));
+    let mut fan_in = two_sources_by_an_account();
     let _agent = fan_in.start();
-    for (source, schema) in fan_in.sources.iter().zip(["d1", "d2"]) {
-        run(source, &[&format!("CREATE DATABASE {schema}"), &format!("CREATE TABLE {schema}.t (id INT PRIMARY KEY)")]);
-    }
-    fan_in.catch_up();
+    make_tables(&mut fan_in);
     run(&fan_in.target, &["REVOKE DROP ON *.* FROM agent@localhost", "KILL USER agent@localhost"]);
     run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1)", "DROP TABLE d1.t", "CREATE TABLE d1.u (id INT)"]);
     run(&fan_in.sources[1], &["INSERT INTO d2.t VALUES (1)"]);
