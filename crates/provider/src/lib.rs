@@ -25,6 +25,8 @@ mod options;
 mod recovery;
 mod resource_errors;
 mod saved_state;
+#[cfg(test)]
+mod seeds;
 mod server;
 mod status;
 mod transaction;

@@ -5,7 +5,7 @@
 
 use crate::entry::{self, Entry, Stamp};
 use crate::identity::{Gtid, Uuid};
-use crate::log::{self, DiskLog, Index};
+use crate::log::{self, Index, LogRecords};
 use crate::node::{RecordedVerdicts, TotalOrder};
 use crate::saved_state::{FILE_NAME, SavedState};
 use crate::server::Member;
@@ -133,7 +133,7 @@ pub fn tables_at(server_says: Gtid, saved: Option<&SavedState>) -> Option<Gtid> 
 
 /// Plans the recovery of tables at `tables` from the committed part of the log of `history_uuid`.
 pub fn make_plan(
-    log: &DiskLog,
+    log: &impl LogRecords,
     commit_index: Index,
     history_uuid: Uuid,
     tables: Option<Gtid>,
@@ -232,7 +232,7 @@ struct LogScan {
 }
 
 impl LogScan {
-    fn of(log: &DiskLog, commit_index: Index, tables_at: i64) -> Result<Self, Error> {
+    fn of(log: &impl LogRecords, commit_index: Index, tables_at: i64) -> Result<Self, Error> {
         let mut scan = Self { tables_at, ..Self::default() };
         for_each_entry(log, commit_index, |index, stamp, entry| {
             let takes_seqno = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
@@ -280,7 +280,7 @@ impl LogScan {
 
 /// The total order at that seqno, and the first entry after it.
 fn total_order_at(
-    log: &DiskLog,
+    log: &impl LogRecords,
     commit_index: Index,
     history_uuid: Uuid,
     tables_at: i64,
@@ -302,11 +302,11 @@ fn total_order_at(
 
 /// Calls `take` for each entry until it returns false.
 fn for_each_entry(
-    log: &DiskLog,
+    log: &impl LogRecords,
     commit_index: Index,
     mut take: impl FnMut(Index, Stamp, Entry) -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    for record in log.read(log.first())? {
+    for record in log.records()? {
         let (index, bytes) = record?;
         if index > commit_index {
             break;

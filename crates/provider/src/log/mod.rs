@@ -111,6 +111,7 @@ mod os;
 mod reader;
 mod recent;
 mod record;
+mod records;
 mod recovery;
 mod reset;
 mod segment;
@@ -128,6 +129,7 @@ pub(crate) use os::spawn_without_signals;
 pub use reader::Reader;
 pub use recent::Shared;
 pub use record::PAYLOAD_LIMIT_BYTES;
+pub use records::LogRecords;
 pub use recovery::{Opened, TornTail};
 
 /// Index of an entry in the log; the first is 1. Not the wsrep seqno.

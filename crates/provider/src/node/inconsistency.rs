@@ -130,7 +130,7 @@ impl Inconsistency {
     }
 
     /// Registers an apply error.
-    fn raise(&self, apply_error: ApplyError, is_own: bool) {
+    pub(super) fn raise(&self, apply_error: ApplyError, is_own: bool) {
         let mut state = self.lock();
         (state.apply_error, state.is_own_statement) = (Some(apply_error), is_own);
     }

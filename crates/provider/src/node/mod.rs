@@ -36,6 +36,7 @@ mod node_status;
 mod pause;
 mod recv_loop;
 mod recv_queue;
+mod replica;
 mod startup;
 mod toi;
 mod total_order;

@@ -49,6 +49,8 @@ pub struct TotalOrder {
     failed: Vec<i64>,
     recorded_verdicts: RecordedVerdicts,
     keys_since_cut: usize,
+    /// Seqnos between two commit cuts.
+    cut_interval: i64,
     certification: CertificationIndex,
 }
 
@@ -110,6 +112,7 @@ impl TotalOrder {
             failed: Vec::new(),
             recorded_verdicts: RecordedVerdicts::default(),
             keys_since_cut: 0,
+            cut_interval: COMMIT_CUT_INTERVAL_SEQNOS,
             certification: CertificationIndex::new(Seqno(seqno as u64)),
         }
     }
@@ -117,6 +120,27 @@ impl TotalOrder {
     /// A total order with recorded verdicts, for a log that begins after `seqno`.
     pub fn with_verdicts(history_uuid: Uuid, seqno: i64, recorded: RecordedVerdicts) -> Self {
         Self { recorded_verdicts: recorded, ..Self::new(history_uuid, seqno) }
+    }
+
+    /// Whether the entry can be the next one of this order. Else the message says why the node must stop.
+    ///
+    /// # Errors
+    /// The entry belongs to another order, or says more than the order knows.
+    pub fn check_entry(&self, index: Index, stamp: Stamp, entry: &Entry) -> Result<(), String> {
+        let seqno = stamp.seqno;
+        if takes_seqno(entry) && seqno != self.seqno + 1 {
+            return Err(format!(
+                "entry {index} of the log has seqno {seqno}, but the last ordered seqno is {}: this log does not \
+                 belong to the cluster. Move the data folder away and let the node join again",
+                self.seqno
+            ));
+        }
+        match entry {
+            Entry::CommitCut(cut) if cut.upto > self.seqno => {
+                Err(format!("entry {index} of the log is a commit cut at seqno {seqno} that covers later seqnos"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Applies an entry of the log. Some: the verdict of a write set.
@@ -191,9 +215,15 @@ impl TotalOrder {
         self.members = Some(members.to_vec());
     }
 
+    /// The simulator's commit cuts come sooner.
+    #[cfg(test)]
+    pub fn set_cut_interval(&mut self, seqnos: i64) {
+        self.cut_interval = seqnos;
+    }
+
     /// Whether a commit cut is due.
     pub fn needs_commit_cut(&self) -> bool {
-        self.seqno - self.last_cut_upto >= COMMIT_CUT_INTERVAL_SEQNOS || self.keys_since_cut >= COMMIT_CUT_INTERVAL_KEYS
+        self.seqno - self.last_cut_upto >= self.cut_interval || self.keys_since_cut >= COMMIT_CUT_INTERVAL_KEYS
     }
 
     /// The next commit cut, as of now.
@@ -249,4 +279,9 @@ impl TotalOrder {
     pub fn keys(&self) -> usize {
         self.certification.len()
     }
+}
+
+/// Whether the entry takes a seqno of its own.
+pub fn takes_seqno(entry: &Entry) -> bool {
+    matches!(entry, Entry::WriteSet { .. } | Entry::View { .. })
 }

@@ -5,6 +5,7 @@ use hortator_core::{Key, Mode};
 use super::*;
 use crate::consensus::raft::Term;
 use crate::entry::WriteSetHead;
+use crate::log::DiskLog;
 use crate::log::Settings;
 use crate::server::{Flags, Member};
 

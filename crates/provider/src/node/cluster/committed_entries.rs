@@ -1,39 +1,23 @@
-//! Orders committed entries: verdict, seqno, and delivery.
-//!
-//! Takes entries as fast as the receive queue has room.
+//! Gives a committed entry its seqno and verdict, and passes it on: to the waiting thread, or to the receive queue. When:
+//! `replica/committed_entries.rs`.
 
-use super::driver::RaftDriver;
 use super::{ClusterHandle, Command};
 use crate::commit_monitor::Call;
-use crate::consensus::proposals::RequestId;
-use crate::consensus::raft::{Action, LogId, Term};
-use crate::consensus::wire::BATCH_LIMIT_BYTES;
-use crate::entry::{self, CommitCut, Entry, Voter, WriteSetHead};
+use crate::entry::{self, CommitCut, Entry, WriteSetHead};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
 use crate::node::commit::{Ordered, Proposal};
 use crate::node::delivery::{Delivered, Delivery};
 use crate::node::recv_queue::Work;
+use crate::node::replica::OrderedEntry;
+use crate::node::total_order::takes_seqno;
 use crate::node::{Node, OrderState, lock};
 use crate::server::{CallbackError, Flags, Meta};
 use std::sync::atomic::Ordering as Atomic;
 
 /// Limit of the receive queue in bytes; beyond it nothing more is ordered here.
 const QUEUE_LIMIT_BYTES: usize = 64 << 20;
-
-/// What an ordered entry was.
-#[derive(Debug)]
-pub(super) struct OrderedEntry {
-    /// Its term.
-    pub term: Term,
-    /// Source and request id of a write set.
-    pub request: Option<(Uuid, u64)>,
-    /// The new voters.
-    pub voters: Option<Vec<Voter>>,
-    /// The entry is a view that no longer contains this node.
-    pub is_excluded: bool,
-}
 
 impl Node {
     /// Whether the next entry can be ordered. Applying may wait for a transaction of this node to yield, which it does
@@ -67,29 +51,16 @@ impl Node {
             return Ok(None);
         }
         let OrderState { order, .. } = order_state.as_mut().ok_or(CallbackError)?;
-        let takes_seqno = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
         let seqno = stamp.seqno;
-        if takes_seqno && seqno != order.seqno + 1 {
-            let text = format!(
-                "entry {index} of the log has seqno {seqno}, but the last ordered seqno is {}: this log does not \
-                 belong to the cluster. Move the data folder away and let the node join again",
-                order.seqno
-            );
+        if let Err(text) = order.check_entry(index, stamp, &entry) {
             drop(order_state);
             self.fail(&text);
-            return Err(CallbackError);
-        }
-        if let Entry::CommitCut(cut) = &entry
-            && cut.upto > order.seqno
-        {
-            drop(order_state);
-            self.fail(&format!("entry {index} of the log is a commit cut at seqno {seqno} that covers later seqnos"));
             return Err(CallbackError);
         }
         // The log was behind the tables.
         let is_applied = seqno <= self.commit_monitor.last_left();
         let verdict = order.apply_entry(index, stamp, &entry);
-        if takes_seqno && !is_applied {
+        if takes_seqno(&entry) && !is_applied {
             self.commit_monitor.set_last_ordered(seqno);
         }
         let entry = match (entry, verdict) {
@@ -209,95 +180,5 @@ impl Node {
         self.counters.desync_count.reset();
         self.recv_queue.push(Work::NonPrimary);
         Some(member_id)
-    }
-}
-
-/// Limit of bytes ordered before the links get their turn.
-const ORDER_ROUND_LIMIT_BYTES: usize = 4 << 20;
-
-impl RaftDriver {
-    /// Orders committed entries.
-    pub(super) fn order_committed(&mut self, actions: &mut Vec<Action>) {
-        let Some(log) = self.node.log() else { return };
-        let mut steps = Vec::new();
-        let mut bytes_taken = 0;
-        while let Some(taken) = self.ordered_index
-            && taken < self.status.apply_bound
-            && bytes_taken < ORDER_ROUND_LIMIT_BYTES
-            && !self.is_stopped
-        {
-            let entries = match log.entries(taken.next(), BATCH_LIMIT_BYTES) {
-                Ok(entries) => entries,
-                Err(error) => return self.fail(&format!("the log cannot be read: {error}")),
-            };
-            for (index, bytes) in entries {
-                if index > self.status.apply_bound {
-                    break;
-                }
-                if !self.node.can_order(&self.cluster) {
-                    self.scan_vote_results(&log, index);
-                    bytes_taken = ORDER_ROUND_LIMIT_BYTES;
-                    break;
-                }
-                let entry = match self.node.order_committed(&self.cluster, index, &bytes, &self.own_member_ids) {
-                    Ok(Some(entry)) => entry,
-                    Ok(None) => {
-                        bytes_taken = ORDER_ROUND_LIMIT_BYTES;
-                        break;
-                    }
-                    Err(_) => {
-                        self.is_stopped = true;
-                        return;
-                    }
-                };
-                bytes_taken += bytes.len();
-                self.ordered_index = Some(index);
-                let own = entry
-                    .request
-                    .filter(|(source, _)| self.own_member_ids.contains(source))
-                    .map(|(_, request_id)| request_id);
-                self.proposals.on_committed(entry.term, own.map(RequestId), &mut steps);
-                if let Some(request_id) = own {
-                    self.payloads.remove(&request_id);
-                }
-                if let Some(voters) = entry.voters {
-                    self.on_membership_committed(index, entry.term, voters);
-                }
-                if entry.is_excluded {
-                    self.node.note("the cluster has excluded this node from the view");
-                    self.lose_quorum();
-                }
-            }
-        }
-        self.answer_ready_reads();
-        self.run_steps(steps, actions);
-    }
-
-    pub(super) fn answer_ready_reads(&mut self) {
-        let Some(taken) = self.ordered_index else { return };
-        let seqno = lock(&self.node.order).as_ref().map_or(-1, |OrderState { order, .. }| order.seqno);
-        self.ready_reads.retain(|(upto, request_id)| {
-            let waits = *upto > taken;
-            if !waits {
-                self.cluster.answer_read_index(*request_id, Some(seqno));
-            }
-            waits
-        });
-    }
-
-    /// A membership is committed.
-    pub(super) fn on_membership_committed(&mut self, index: Index, term: Term, voters: Vec<Voter>) {
-        self.hard_state.membership_log_id = LogId { term, index };
-        self.hard_state.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
-        self.save_hard_state();
-        // Two nodes that joined through a third need each other when that one is gone.
-        for (_, address) in self.hard_state.voters.iter().filter(|(node, _)| **node != self.hard_state.node) {
-            self.links.dial(address);
-        }
-        let names: Vec<String> = self.hard_state.voters.values().cloned().collect();
-        self.node.note(&format!("voters are {}", names.join(", ")));
-        if self.is_leaving && !self.hard_state.voters.contains_key(&self.own_node()) {
-            self.status.has_left = true;
-        }
     }
 }

@@ -1,41 +1,20 @@
 //! The joiner side of an SST: what the node does until the tables are there, and when the SST fails.
 //!
-//! The joiner asks its donor for the state of the SST every second. If the donor could not send, has restarted, or does
-//! not reply for a while, the joiner's server would wait for ever. The server cannot start over either: its script has
-//! prepared for one SST, and half of it may have arrived. So the provider ends the process, as Galera's does, in a way
-//! that makes a service manager restart it.
+//! The replica watches the donor (`replica/joiner_sst.rs`). A server cannot start an SST over: its script has prepared for
+//! one, and half of it may have arrived. So the provider ends the process, as Galera's does, in a way that makes a
+//! service manager restart it.
 
 use std::time::Duration;
 
-use super::driver::RaftDriver;
-use super::joiner::JoinRequest;
-use super::{ClusterHandle, Command, SstResult};
-use crate::consensus::NodeId;
-use crate::consensus::wire::{DonationStatus, Frame};
+use super::{ClusterHandle, Command, JoinRequest, SstResult};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::node::{Node, lock};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level};
 
-/// Interval of the questions to the donor.
-const DONOR_STATUS_INTERVAL_MS: u64 = 1_000;
-/// Limit of unanswered questions. Longer than a link may be silent. Counts questions, not time: a joiner that was
-/// stalled, its disk busy with the SST, does not blame its donor.
-const UNANSWERED_LIMIT: u64 = 15;
 /// The donor reports the end of the SST within this time of its arrival.
 const DONOR_REPLY_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// The donor of this node.
-#[derive(Debug)]
-pub(super) struct Donor {
-    node: NodeId,
-    /// It has reported an SST in progress.
-    is_in_progress: bool,
-    asked_ms: u64,
-    /// Questions since its last report.
-    unanswered: u64,
-}
 
 /// Why there are no tables.
 pub(super) enum SstError {
@@ -144,82 +123,12 @@ impl ClusterHandle {
     }
 
     /// Sets the result of the SST, if the node waits for one. The first result counts.
-    fn set_sst_result(&self, result: SstResult) {
+    pub(super) fn set_sst_result(&self, result: SstResult) {
         let mut mailbox = self.mailbox();
         if mailbox.is_waiting_for_sst {
             mailbox.is_waiting_for_sst = false;
             mailbox.sst_result = Some(result);
             self.changed.notify_all();
-        }
-    }
-}
-
-impl RaftDriver {
-    /// The leader allows the server to prepare.
-    pub(super) fn on_prepare_sst(&mut self) {
-        if matches!(self.join_request, Some(JoinRequest::PrepareSst)) {
-            self.join_request = None;
-            self.status.can_prepare_sst = true;
-        }
-    }
-
-    /// The leader names the donor.
-    pub(super) fn on_donor_assigned(&mut self, node: NodeId) {
-        if !matches!(self.join_request, Some(JoinRequest::Join { .. })) {
-            return;
-        }
-        self.node.note(&format!("{} is the donor of this node", self.name_of(node)));
-        self.status.donor_resolved_upto = None;
-        self.donor = Some(Donor { node, is_in_progress: false, asked_ms: 0, unanswered: 0 });
-    }
-
-    /// The donor reports its state.
-    pub(super) fn on_donation_status(&mut self, from: NodeId, status: DonationStatus, resolved_upto: i64) {
-        let Some(donor) = self.donor.as_mut().filter(|donor| donor.node == from) else { return };
-        match status {
-            DonationStatus::InProgress => (donor.is_in_progress, donor.unanswered) = (true, 0),
-            DonationStatus::Sent => {
-                self.status.donor_resolved_upto = Some(resolved_upto);
-                self.donor = None;
-            }
-            DonationStatus::Failed { code } => {
-                self.give_up_donor(&format!("could not send the SST (error {code}): read its error log"));
-            }
-            DonationStatus::NotStarted if donor.is_in_progress => {
-                self.give_up_donor("has restarted and no longer sends the SST");
-            }
-            // The leader's message may not have reached the donor yet.
-            DonationStatus::NotStarted => {}
-        }
-    }
-
-    /// Asks the donor for its state; gives up a donor that does not reply.
-    pub(super) fn check_donor(&mut self, now_ms: u64) {
-        let Some(donor) = &mut self.donor else { return };
-        if donor.asked_ms == 0 || now_ms - donor.asked_ms >= DONOR_STATUS_INTERVAL_MS {
-            if donor.unanswered == UNANSWERED_LIMIT {
-                let seconds = UNANSWERED_LIMIT * DONOR_STATUS_INTERVAL_MS / 1_000;
-                let text = format!("has not reported the SST for {seconds} s: it is down or unreachable");
-                return self.give_up_donor(&text);
-            }
-            donor.asked_ms = now_ms.max(1);
-            donor.unanswered += 1;
-            let node = donor.node;
-            self.links.send(node, &Frame::DonationStatusRequest);
-        }
-    }
-
-    fn give_up_donor(&mut self, what: &str) {
-        let Some(donor) = self.donor.take() else { return };
-        self.status.donor_resolved_upto = Some(-1);
-        self.cluster.set_sst_result(SstResult::DonorLost(format!("the donor, {}, {what}", self.name_of(donor.node))));
-    }
-
-    /// The node's name, for the error log.
-    fn name_of(&self, node: NodeId) -> String {
-        match self.peers.get(&node) {
-            Some(peer) => format!("{} ({})", peer.hello.name, peer.hello.address),
-            None => node.to_string(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The node in a cluster: proposes write sets, orders committed ones, and handles members, views and SSTs.
+//! The node in a cluster: the threads, the log and the links around its replica.
 //!
 //! ```text
 //!   client's thread                    Raft driver                                 receiving thread
@@ -11,20 +11,15 @@
 //! | file | content |
 //! |---|---|
 //! | `mod` | shared by the server's threads and the Raft driver |
-//! | `driver_start`, `driver` | the Raft driver: start and main loop |
-//! | `relay` | the two threads of the driver |
-//! | `dispatch`, `status_report` | events of the links; the node's status |
-//! | `pending_proposals` | proposals, and the threads that wait for them |
-//! | `committed_entries` | orders committed entries |
-//! | `flow_control` | flow control |
-//! | `retention`, `purge` | what must stay in the log, and what is purged |
-//! | `leader` | the leader's duties: view, commit cuts |
-//! | `membership` | the voters |
-//! | `inconsistency_vote` | votes on apply errors |
-//! | `next_view` | the members of the next view |
-//! | `bootstrap` | bootstrap, by this node or without it |
-//! | `joiner`, `joiner_sst` | how a node joins, and receives an SST |
-//! | `donor` | how a donor is chosen, and sends an SST |
+//! | `driver_start`, `driver`, `relay` | the Raft driver: its start, its loop, and its two threads |
+//! | `node_host` | what the replica uses of this process |
+//! | `pending_proposals` | the threads that wait for their proposals |
+//! | `committed_entries` | gives committed entries their seqno and verdict, and passes them on |
+//! | `joiner`, `joiner_sst` | the receiving thread of a node that joins, and of one that receives an SST |
+//! | `donor` | the SSTs that this node sends |
+//! | `node_lineage` | the lineage that the node saves |
+//!
+//! All decisions are those of the replica (`node/replica`).
 //!
 //! Lock order: the total order, the pending proposals, the mailbox. No call is made under the mailbox's lock.
 
@@ -35,94 +30,26 @@ use std::time::{Duration, Instant};
 
 use super::lock;
 use crate::consensus::links::Waker;
-use crate::identity::{Gtid, Uuid};
+use crate::identity::Uuid;
 use crate::log::Index;
 use crate::transaction::Transaction;
 
-mod bootstrap;
 mod committed_entries;
-mod dispatch;
 mod donor;
 mod driver;
 mod driver_start;
-mod flow_control;
-mod inconsistency_vote;
 mod joiner;
 mod joiner_sst;
-mod leader;
-mod membership;
-mod next_view;
+mod node_host;
+mod node_lineage;
 mod pending_proposals;
-mod purge;
 mod relay;
-mod retention;
-mod status_report;
 
+pub(super) use super::replica::{ClusterStatus, Command, RetainTime};
+use super::replica::{JoinRequest, SstResult};
 pub(super) use donor::Donation;
 pub(super) use driver_start::{StartMode, start};
-use joiner::JoinRequest;
 use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};
-pub(super) use retention::RetainTime;
-
-/// A command of a server's thread to the Raft driver.
-#[derive(Debug)]
-pub(super) enum Command {
-    /// Propose an entry.
-    Propose { request_id: u64, bytes: Vec<u8> },
-    /// Get the read index.
-    ReadIndex { request_id: u64 },
-    /// Send a request to the leader.
-    SendJoinRequest(JoinRequest),
-    /// Order entries from this index on.
-    OrderFrom(Index),
-    /// Leave the cluster.
-    Leave,
-    /// Drop all links, or restore them.
-    Isolate(bool),
-    /// Bootstrap a cluster without the unreachable nodes.
-    Bootstrap,
-    /// Check again: there is room, or a pause has ended.
-    Recheck,
-    /// Stop.
-    Stop,
-}
-
-/// The node's state in its cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct ClusterStatus {
-    /// There is a leader, and this node is connected to it.
-    pub has_quorum: bool,
-    /// This node is the leader and alone.
-    pub is_single_node: bool,
-    /// Committed, and in this node's log, up to here.
-    pub apply_bound: Index,
-    /// The history UUID of the linked nodes.
-    pub history_uuid: Uuid,
-    /// Another node is linked.
-    pub is_linked: bool,
-    /// The leader's log no longer holds the entry after this node's last one.
-    pub needs_snapshot: bool,
-    /// The server may prepare an SST.
-    pub can_prepare_sst: bool,
-    /// The log of a joiner was reset; the position of its tables will be after the snapshot point, and needs entries up
-    /// to here.
-    pub snapshot_upto: Option<Index>,
-    /// The donor has sent everything; its tables match the vote results up to this seqno; -1: unknown.
-    pub donor_resolved_upto: Option<i64>,
-    /// It has left, or never will.
-    pub has_left: bool,
-}
-
-/// The result of an SST.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SstResult {
-    /// The tables are there.
-    Received(Gtid),
-    /// The server reports a failure.
-    Failed(i32),
-    /// The donor is lost, with the reason.
-    DonorLost(String),
-}
 
 #[derive(Debug, Default)]
 struct Mailbox {

@@ -13,14 +13,12 @@ use std::time::{Duration, Instant};
 use crate::consensus::links::Waker;
 use crate::consensus::raft::LogId;
 use crate::log;
+use crate::node::replica::Synced;
 
 /// A sync that takes longer is a stall: well below a heartbeat interval.
 const STALL_TIMEOUT: Duration = Duration::from_millis(50);
 /// The standby thread looks this often while syncs run, and sleeps after this many looks without one.
 const LOOKS_WITHOUT_SYNC: u32 = 20;
-
-/// A sync of the log up to an entry, with its result.
-pub(super) type Synced = (LogId, Result<(), log::Error>);
 
 /// What the two threads share. `D` is the driver.
 #[derive(Debug)]

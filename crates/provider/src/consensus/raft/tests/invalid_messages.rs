@@ -1,10 +1,10 @@
 //! Peers that send anything: a node may end in a wrong state, but never panics.
 
 use super::fixture::{TIMING, membership};
-use super::sim::rng::Rng;
 use crate::consensus::NodeId;
 use crate::consensus::raft::{Action, Append, EntryMeta, InitialState, LogId, Message, Raft, Term};
 use crate::log::Index;
+use crate::seeds::Rng;
 
 const ROUNDS: u64 = 300;
 const MESSAGES: u64 = 200;

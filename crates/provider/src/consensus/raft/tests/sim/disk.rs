@@ -1,10 +1,10 @@
 //! A node's disk: what survives a crash, and what may not.
 
-use super::rng::Rng;
 use super::world::{Entry, Payload};
 use crate::consensus::NodeId;
 use crate::consensus::raft::{EntryMeta, InitialState, LogId, Membership, Term};
 use crate::log::Index;
+use crate::seeds::Rng;
 
 pub struct Disk {
     pub term: Term,

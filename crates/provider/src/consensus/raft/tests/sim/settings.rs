@@ -1,8 +1,8 @@
 //! Settings of a run.
 
 use super::faults::Fault;
-use super::rng::Rng;
 use crate::consensus::raft::Timing;
+use crate::seeds::Rng;
 
 pub struct Settings {
     pub seed: u64,

@@ -6,12 +6,12 @@ use super::disk::Disk;
 use super::instance::Instance;
 use super::invariants::Invariants;
 use super::links::{Links, Packet};
-use super::rng::Rng;
 use super::settings::Settings;
 use crate::consensus::NodeId;
 use crate::consensus::proposals::{RequestId, SessionId};
 use crate::consensus::raft::{EntryMeta, LogId, Membership};
 use crate::log::Index;
+use crate::seeds::Rng;
 
 /// Everything must be ordered this soon after the last fault. Elections take a few attempts of 100 to 200 ms, snapshots
 /// some round trips, and proposals are sent again after a second.

@@ -1,17 +1,17 @@
 //! The leader's part of an inconsistency vote: collects the votes of the nodes, and appends the result.
 
-use super::driver::RaftDriver;
+use super::Replica;
+use super::host::Host;
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, MemberStatus};
 use crate::entry;
 use crate::identity::Uuid;
-use crate::log::{DiskLog, Index};
-use crate::node::{OrderState, lock};
+use crate::log::Index;
 use crate::vote_result::{self, InconsistencyVote, VoteResult};
 
 /// Limit of entries scanned per round, approximately.
 const SCAN_LIMIT_ENTRIES: u64 = 1_000;
 
-impl RaftDriver {
+impl<H: Host> Replica<H> {
     /// As leader. True: a vote result is being appended.
     pub(super) fn decide_inconsistencies(&mut self) -> bool {
         self.update_applied();
@@ -24,9 +24,8 @@ impl RaftDriver {
             .collect();
         let apply_errors = statuses.iter().filter_map(|member_status| member_status.apply_error);
         // One at a time: later apply errors wait.
-        let open = apply_errors
-            .map(|apply_error| apply_error.seqno)
-            .filter(|seqno| self.node.inconsistency.result(*seqno).is_none());
+        let open =
+            apply_errors.map(|apply_error| apply_error.seqno).filter(|seqno| self.host.vote_result(*seqno).is_none());
         let Some(seqno) = open.min() else { return false };
         let vote_by = |member_id: Uuid| {
             let member_status = statuses.iter().find(|member_status| member_status.member_id == member_id);
@@ -36,10 +35,10 @@ impl RaftDriver {
         let voters = self.hard_state.voters.len();
         let result = match (votes.as_slice(), own_status.apply_error) {
             ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 => {
-                if !self.node.inconsistency.is_own_statement() {
+                if !self.host.is_own_statement() {
                     // The failed write set is of a former member ID, or of a node that has left: its client's answer is
                     // unknown.
-                    self.node.inconsistency.abandon_vote();
+                    self.host.abandon_vote();
                     return false;
                 }
                 Some(VoteResult { error: apply_error.cause(), agreeing: 1 })
@@ -49,22 +48,21 @@ impl RaftDriver {
         let Some(result) = result else { return false };
         let outcome = if result.error == 0 { "it is applied" } else { "all nodes skip it" };
         let (agreeing, all) = (result.agreeing, votes.len());
-        self.node.note(&format!("inconsistency vote on seqno {seqno}: {agreeing} of {all} nodes, {outcome}"));
+        self.host.note(&format!("inconsistency vote on seqno {seqno}: {agreeing} of {all} nodes, {outcome}"));
         self.propose(entry::encode_vote_result(seqno, result), None)
     }
 
     /// The present members of the view, and linked voters that are not in the view, or not yet.
     fn voting_members(&self) -> Vec<Uuid> {
-        let members: Vec<Uuid> = lock(&self.node.order)
-            .as_ref()
-            .map_or(Vec::new(), |OrderState { order, .. }| order.members().iter().map(|member| member.id).collect());
+        let members: Vec<Uuid> =
+            self.host.with_order(|order| order.members().iter().map(|member| member.id).collect()).unwrap_or_default();
         let members = members.into_iter().filter(|member_id| self.is_member_present(*member_id));
         let voters = self.peers.iter().filter(|(node, peer)| {
             peer.unlinked_since_ms.is_none() && !peer.is_leaving && self.hard_state.voters.contains_key(node)
         });
         let voters =
             voters.filter_map(|(_, peer)| peer.status.as_ref()).map(|(member_status, _)| member_status.member_id);
-        let mut all: Vec<Uuid> = members.chain(voters).chain(std::iter::once(self.node.member_id())).collect();
+        let mut all: Vec<Uuid> = members.chain(voters).chain(std::iter::once(self.host.member_id())).collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -73,26 +71,26 @@ impl RaftDriver {
     /// Applies vote results here, on leader and follower.
     pub(super) fn handle_vote_results(&mut self) {
         if self.status.is_single_node {
-            self.node.inconsistency.abandon_vote();
+            self.host.abandon_vote();
         }
-        self.node.check_vote_results();
+        self.host.check_vote_results();
     }
 
     /// A vote result may be behind entries for which there is no room before it is known.
-    pub(super) fn scan_vote_results(&mut self, log: &DiskLog, from: Index) {
-        if self.node.inconsistency.apply_error().is_none() {
+    pub(super) fn scan_vote_results(&mut self, from: Index) {
+        if self.host.apply_error().is_none() {
             return;
         }
-        let mut next = from.max(self.scanned_upto.next());
+        let mut next = from.max(self.ordered.scanned_upto.next());
         let upto = Index(next.0 + SCAN_LIMIT_ENTRIES).min(self.status.apply_bound);
         while next <= upto {
-            let Ok(entries) = log.entries(next, BATCH_LIMIT_BYTES) else { return };
+            let Ok(entries) = self.host.entries(next, BATCH_LIMIT_BYTES) else { return };
             let Some((last, _)) = entries.last() else { return };
             next = last.next();
             let seen = entries.iter().filter(|(index, _)| *index <= self.status.apply_bound);
             let vote_results: Vec<_> = seen.filter_map(|(_, bytes)| entry::vote_result(bytes)).collect();
-            self.node.inconsistency.add_results(&vote_results);
-            self.scanned_upto = Index(next.0 - 1).min(self.status.apply_bound);
+            self.host.add_vote_results(&vote_results);
+            self.ordered.scanned_upto = Index(next.0 - 1).min(self.status.apply_bound);
         }
     }
 }

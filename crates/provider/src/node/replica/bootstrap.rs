@@ -11,14 +11,13 @@
 //! So excluded nodes that are restarted do not continue with the old cluster, unless they cannot reach the new one. A
 //! node that starts and finds a leader with clients follows it.
 
-use super::driver::RaftDriver;
+use super::Replica;
+use super::host::Host;
 use crate::consensus::lineage::{Lineage, LineageRelation};
 use crate::consensus::proposals::Proposals;
 use crate::consensus::raft::Action;
 use crate::gate::GateState;
 use crate::identity::Uuid;
-use crate::log::DiskLog;
-use crate::node::{Error, Node, lock};
 use crate::server::Level;
 
 /// A node met longer ago may be gone, or in this node's cluster by now. Nodes that reach each other meet once a second.
@@ -34,89 +33,54 @@ pub(super) struct Excluded {
     met_ms: u64,
 }
 
-impl Node {
-    /// The lineage of a cluster that this node bootstraps.
-    pub(super) fn new_lineage(&self, log: Option<&DiskLog>) -> Result<Lineage, Error> {
-        let generation = Uuid::random().map_err(Error::Random)?;
-        if log.is_none_or(|log| log.last() < log.first()) {
-            return Ok(Lineage::initial(generation));
-        }
-        // The lineage was in the missing file.
-        let history_uuid = self.history_uuid();
-        let saved = lock(&self.saved).filter(|saved| saved.history_uuid == history_uuid && !saved.lineage.is_unknown());
-        let lineage = saved.map_or(Lineage::of_history(history_uuid), |saved| saved.lineage);
-        Ok(lineage.bootstrapped(generation))
-    }
-
-    /// Sets the lineage. `hortator.state.log` gets it with the next save.
-    pub(super) fn set_lineage(&self, lineage: Lineage) {
-        *lock(&self.lineage) = lineage;
-    }
-
-    /// Saves the lineage to `hortator.state.log` now.
-    fn save_lineage(&self) {
-        let written = {
-            let mut saved = lock(&self.saved);
-            let lineage = *lock(&self.lineage);
-            saved.as_mut().map_or(Ok(()), |state| {
-                state.lineage = lineage;
-                state.write(&self.setup.data_dir)
-            })
-        };
-        if let Err(error) = written {
-            self.fail(&error.to_string());
-        }
-    }
-}
-
-impl RaftDriver {
+impl<H: Host> Replica<H> {
     /// Bootstraps a cluster from this node, with all its data: an administrator (`pc.bootstrap`) or an option
     /// (`pc.ignore_sb`) gives up the unreachable nodes.
     pub(super) fn bootstrap(&mut self, why: &str, actions: &mut Vec<Action>) {
-        self.leader_seen_ms = self.now_ms();
-        if self.status.has_quorum || self.status.is_single_node || self.node.log().is_none() {
+        self.quorum.leader_seen_ms = self.now_ms();
+        if self.status.has_quorum || self.status.is_single_node || !self.host.has_log() {
             return;
         }
-        let has_none = || lock(&self.node.saved).is_some_and(|saved| saved.history_uuid.is_undefined());
-        if self.is_waiting_for_tables() || self.ordered_index.is_none() && has_none() {
-            return self.node.note(&format!("{why}: this node has no tables yet, and cannot bootstrap a cluster"));
+        if self.is_waiting_for_tables() || self.ordered.index.is_none() && self.host.has_no_tables() {
+            return self.host.note(&format!("{why}: this node has no tables yet, and cannot bootstrap a cluster"));
         }
         if self.raft.membership().voters.iter().eq([&self.own_node()]) {
             // There is no other voter.
             return;
         }
-        let generation = match Uuid::random() {
+        let generation = match self.host.random_uuid() {
             Ok(generation) => generation,
             Err(error) => return self.fail(&format!("no random numbers for a UUID: {error}")),
         };
         let lineage = self.hard_state.lineage.bootstrapped(generation);
-        self.node.note(&format!(
+        self.host.note(&format!(
             "{why}: this node bootstraps a cluster without the unreachable nodes, generation {generation}"
         ));
         // Pending proposals went to a leader that is gone: their outcome is unknown.
         self.lose_quorum();
-        self.payloads.clear();
+        self.own.payloads.clear();
         if !self.sync_log() {
             return;
         }
         let last = self.raft.last();
         self.hard_state.voters.retain(|node, _| *node == self.hard_state.node);
-        let address = self.links.own().address.clone();
+        let address = self.host.own_address();
         self.hard_state.voters.entry(self.hard_state.node).or_insert(address);
         (self.hard_state.membership_log_id, self.hard_state.committed, self.status.apply_bound) =
             (last, last.index, last.index);
         self.hard_state.lineage = lineage;
         self.save_hard_state();
-        self.adopt_lineage(lineage, self.node.history_uuid());
-        self.node.save_lineage();
-        self.excluded = None;
+        let history_uuid = self.host.history_uuid();
+        self.adopt_lineage(lineage, history_uuid);
+        self.host.save_lineage();
+        self.quorum.excluded = None;
         match self.restart_raft() {
             Ok(()) => self.has_uncommitted_bootstrap = true,
-            Err(error) => self.node.fail(&error.to_string()),
+            Err(error) => self.host.fail(&error.to_string()),
         }
         // No other node can be elected: no reason to wait.
         self.raft.tick(self.raft.deadline_ms().unwrap_or(0), actions);
-        self.proposals = Proposals::new();
+        self.own.proposals = Proposals::new();
         let (term, leader) = (self.raft.term(), self.raft.leader());
         self.on_leader_changed(term, leader, actions);
     }
@@ -124,9 +88,9 @@ impl RaftDriver {
     /// The node belongs to this lineage from now on. Queued messages of other nodes are dropped.
     pub(super) fn adopt_lineage(&mut self, lineage: Lineage, history_uuid: Uuid) {
         self.hard_state.lineage = lineage;
-        self.node.set_lineage(lineage);
-        self.links.set_lineage(history_uuid, lineage);
-        self.peers.retain(|node, _| self.links.is_linked(*node));
+        self.host.set_lineage_of_tables(lineage);
+        self.host.set_lineage(history_uuid, lineage);
+        self.peers.retain(|node, _| self.host.is_linked(*node));
     }
 
     /// A node with the same history UUID and another lineage was met.
@@ -138,15 +102,15 @@ impl RaftDriver {
                                     one side confirms from now on, the other never gets. Decide which side to \
                                     discard: stop its nodes, move the files hortator* out of their data folders, and \
                                     start them: they join the other side";
-                    self.node.server.log(Level::Error, &format!("{text}. {advice}"));
+                    self.host.log(Level::Error, &format!("{text}. {advice}"));
                 }
-                self.excluded = Some(Excluded { text, met_ms: self.now_ms() });
+                self.quorum.excluded = Some(Excluded { text, met_ms: self.now_ms() });
             }
-            LineageRelation::Diverged if is_news => self.node.server.log(Level::Error, &text),
+            LineageRelation::Diverged if is_news => self.host.log(Level::Error, &text),
             LineageRelation::Ancestor if is_news => {
                 let remedy = "The node is refused. To make it join: stop it, move the files hortator* out of its \
                               data folder, and start it again";
-                self.node.server.log(Level::Warning, &format!("{text}. {remedy}"));
+                self.host.log(Level::Warning, &format!("{text}. {remedy}"));
             }
             _ => {}
         }
@@ -155,15 +119,15 @@ impl RaftDriver {
     /// Stops this node if its cluster was bootstrapped without it and it has no live majority of the old one.
     pub(super) fn stop_if_excluded(&mut self) {
         let now = self.now_ms();
-        let has_clients = matches!(self.node.gate.state(), GateState::Open | GateState::Paused);
-        self.had_clients |= has_clients;
-        let Some(Excluded { text, met_ms }) = &self.excluded else { return };
+        let has_clients = matches!(self.host.gate_state(), GateState::Open | GateState::Paused);
+        self.quorum.had_clients |= has_clients;
+        let Some(Excluded { text, met_ms }) = &self.quorum.excluded else { return };
         if now - met_ms > CONTACT_TIMEOUT_MS {
             return;
         }
         let has_live_majority = match self.raft.leader() {
-            None => now - self.leader_seen_ms <= self.quorum_loss_timeout_ms(),
-            Some(leader) if leader == self.own_node() => self.had_clients,
+            None => now - self.quorum.leader_seen_ms <= self.quorum_loss_timeout_ms(),
+            Some(leader) if leader == self.own_node() => self.quorum.had_clients,
             Some(_) => true,
         };
         if !has_live_majority {
@@ -173,10 +137,10 @@ impl RaftDriver {
                  everything from there, and what only the old cluster has confirmed is lost. To continue with the \
                  old cluster: stop the nodes of the new one first"
             );
-            let has_started = self.had_clients;
+            let has_started = self.quorum.had_clients;
             self.fail(&text);
             if !has_started {
-                self.node.server.end_start();
+                self.host.end_start();
             }
         }
     }

@@ -5,12 +5,12 @@
 //! Beyond a limit it drops forwards; their nodes send them again.
 
 use std::collections::VecDeque;
-use std::time::Instant;
+use std::time::Duration;
 
-use super::driver::RaftDriver;
+use super::Replica;
+use super::host::{FlowEvent, Host};
 use crate::consensus::raft::{Action, Term};
 use crate::identity::Uuid;
-use crate::node::{OrderState, lock};
 
 /// Limit of bytes that a leader holds back.
 const HELD_LIMIT_BYTES: usize = 64 << 20;
@@ -38,29 +38,31 @@ impl HeldProposal {
 pub(super) struct FlowControl {
     held: VecDeque<HeldProposal>,
     held_bytes: usize,
-    paused_since: Option<Instant>,
+    paused_since: Option<Duration>,
 }
 
-impl RaftDriver {
+impl<H: Host> Replica<H> {
     /// Whether this node's receive queue is over the limit. Not while applying waits for an own transaction to yield:
     /// that must be ordered first, and would wait behind the pause. Nor during an inconsistency vote: all nodes would
     /// wait for the slowest.
     pub(super) fn is_behind(&self) -> bool {
-        let is_desynced = self.node.counters.desync_count.get() > 0;
-        let is_full = self.node.recv_queue.queued() as u64 > self.node.limits.queued();
-        let waits = self.cluster.pending_proposals.has_victim() || self.node.inconsistency.apply_error().is_some();
+        let is_desynced = self.host.is_desynced();
+        let (queued, limit) = self.host.queued();
+        let is_full = queued > limit;
+        let waits = self.host.has_victim() || self.host.apply_error().is_some();
         !is_desynced && is_full && !waits
     }
 
     /// Whether a member of the view is behind.
     fn is_member_behind(&self) -> bool {
-        let order_state = lock(&self.node.order);
-        let Some(OrderState { order, .. }) = order_state.as_ref() else { return false };
         let others =
             self.peers.values().filter_map(|peer| peer.status.as_ref()).map(|(member_status, _)| member_status);
-        let mut behind =
-            others.filter(|member_status| member_status.is_behind).map(|member_status| member_status.member_id);
-        behind.any(|member_id| order.is_in_view(member_id)) || self.is_behind()
+        let behind: Vec<Uuid> = others
+            .filter(|member_status| member_status.is_behind)
+            .map(|member_status| member_status.member_id)
+            .collect();
+        let is_one_behind = self.host.with_order(|order| behind.iter().any(|member_id| order.is_in_view(*member_id)));
+        is_one_behind.is_some_and(|is_one_behind| is_one_behind || self.is_behind())
     }
 
     /// Holds the proposal back if flow control is active; else returns it.
@@ -79,23 +81,23 @@ impl RaftDriver {
 
     /// Starts or ends a flow control pause.
     pub(super) fn update_flow_control(&mut self, actions: &mut Vec<Action>) {
-        let is_log_slow = self.is_syncing && self.node.log().is_some_and(|log| log.is_backed_up());
+        let is_log_slow = self.round.is_syncing && self.host.is_backed_up();
         let is_leader = self.leader_duties.is_some() && !self.status.is_single_node;
         let is_paused = is_leader && (is_log_slow || self.is_member_behind());
+        let now = self.host.now();
         match (self.flow_control.paused_since, is_paused) {
             (None, true) => {
-                self.flow_control.paused_since = Some(Instant::now());
-                self.node.counters.flow_received.add(1);
-                self.node.counters.flow_active.add(1);
+                self.flow_control.paused_since = Some(now);
+                self.host.count(FlowEvent::Paused);
             }
-            (Some(since), true) if since.elapsed().as_millis() > 0 => {
-                self.flow_control.paused_since = Some(Instant::now());
-                self.count_pause(since);
+            (Some(since), true) if (now - since).as_millis() > 0 => {
+                self.flow_control.paused_since = Some(now);
+                self.host.count(FlowEvent::Lasted(now - since));
             }
             (Some(since), false) => {
                 self.flow_control.paused_since = None;
-                self.count_pause(since);
-                self.node.counters.flow_active.add(-1);
+                self.host.count(FlowEvent::Lasted(now - since));
+                self.host.count(FlowEvent::Resumed);
                 self.flow_control.held_bytes = 0;
                 for held in std::mem::take(&mut self.flow_control.held) {
                     self.release_held(held, actions);
@@ -103,9 +105,5 @@ impl RaftDriver {
             }
             _ => {}
         }
-    }
-
-    fn count_pause(&self, since: Instant) {
-        self.node.counters.flow_paused_ns.add(i64::try_from(since.elapsed().as_nanos()).unwrap_or(i64::MAX));
     }
 }

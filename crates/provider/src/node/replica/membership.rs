@@ -4,14 +4,16 @@
 //! One voter changes at a time. An absent node loses its vote before it could keep the others from a majority, or count
 //! beside its replacement; when it comes back, it gets a vote as a joiner.
 
-use super::driver::{Peer, RaftDriver};
-use super::leader::{AWAY_TIMEOUT_MS, CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TIMEOUT_MS};
+use super::Replica;
+use super::host::Host;
+use super::leader::{CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TIMEOUT_MS};
+use super::peer::{AWAY_TIMEOUT_MS, Peer};
 use crate::consensus::NodeId;
 use crate::consensus::wire::Frame;
 use crate::entry::{self, Voter};
 use std::collections::BTreeMap;
 
-impl RaftDriver {
+impl<H: Host> Replica<H> {
     /// Changes one voter, if needed. True: a change is in flight.
     pub(super) fn reconcile_membership(&mut self) -> bool {
         let now = self.now_ms();
@@ -20,7 +22,7 @@ impl RaftDriver {
                 continue;
             }
             if peer.is_leaving {
-                self.links.send(*node, &Frame::LeaveReply);
+                self.host.send(*node, &Frame::LeaveReply);
             }
             // The node gets entries again when it reports itself.
             if peer.unlinked_since_ms.is_some_and(|since| now - since > AWAY_TIMEOUT_MS) {
@@ -36,8 +38,9 @@ impl RaftDriver {
             return self.propose_voters(voters);
         }
         let leaver = self.peers.iter().find(|(node, peer)| peer.is_leaving && voters.contains_key(node));
-        let leaver =
-            leaver.map(|(node, _)| *node).or_else(|| (self.is_leaving && voters.len() > 1).then(|| self.own_node()));
+        let leaver = leaver
+            .map(|(node, _)| *node)
+            .or_else(|| (self.leave.is_leaving && voters.len() > 1).then(|| self.own_node()));
         let requested_ms = self.leave_requested_ms(leaver);
         let presence =
             |node| if leaver.is_some() { self.presence_since(node, requested_ms) } else { self.presence(node) };
@@ -79,7 +82,7 @@ impl RaftDriver {
     /// Whether the node has tables. A node that needs an SST knows no view: the other node says it.
     pub(super) fn has_tables(&self, node: NodeId) -> bool {
         if node == self.own_node() {
-            return self.ordered_index.is_some() && !self.is_waiting_for_tables();
+            return self.ordered.index.is_some() && !self.is_waiting_for_tables();
         }
         let status = self.peers.get(&node).and_then(|peer| peer.status.as_ref());
         status.is_some_and(|(member_status, _)| member_status.has_tables)
@@ -87,7 +90,7 @@ impl RaftDriver {
 
     /// Whether this node waits for an SST.
     pub(super) fn is_waiting_for_tables(&self) -> bool {
-        self.join_request.is_some() || self.status.snapshot_upto.is_some() && self.ordered_index.is_none()
+        self.joiner.request.is_some() || self.status.snapshot_upto.is_some() && self.ordered.index.is_none()
     }
 
     /// Whether a voter is present, by the rules of the view.
@@ -124,7 +127,7 @@ impl RaftDriver {
             **node != besides && peer.unlinked_since_ms.is_none() && peer.hello.address == address
         };
         let other = self.peers.iter().find(is_there).map(|(node, _)| *node);
-        other.or_else(|| (self.links.own().address == address).then(|| self.own_node()))
+        other.or_else(|| (self.host.own_address() == address).then(|| self.own_node()))
     }
 }
 

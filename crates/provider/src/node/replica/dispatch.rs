@@ -1,7 +1,9 @@
 //! Dispatches events of the links and frames of other nodes.
 
-use super::driver::{Peer, RaftDriver};
+use super::Replica;
 use super::flow_control::HeldProposal;
+use super::host::Host;
+use super::peer::Peer;
 use crate::consensus::NodeId;
 use crate::consensus::links::Event;
 use crate::consensus::proposals::Leader;
@@ -11,16 +13,16 @@ use crate::entry;
 use crate::log::Index;
 use crate::server::Level;
 
-impl RaftDriver {
+impl<H: Host> Replica<H> {
     pub(super) fn on_event(&mut self, event: Event, actions: &mut Vec<Action>) {
         match event {
             // The link has ended meanwhile.
-            Event::Up(hello) if !self.links.is_linked(hello.node) => {}
+            Event::Up(hello) if !self.host.is_linked(hello.node) => {}
             Event::Message { from, .. } if !self.peers.contains_key(&from) => {}
             Event::Up(hello) => {
-                self.node.note(&format!("linked to {} ({}, {})", hello.name, hello.address, hello.node));
+                self.host.note(&format!("linked to {} ({}, {})", hello.name, hello.address, hello.node));
                 let node = hello.node;
-                self.links.dial(&hello.address);
+                self.host.dial(&hello.address);
                 if !hello.history_uuid.is_undefined() {
                     self.status.history_uuid = hello.history_uuid;
                 }
@@ -28,14 +30,7 @@ impl RaftDriver {
                 let before = self.peers.remove(&node).filter(|before| before.hello.instance_id == hello.instance_id);
                 let peer = match before {
                     Some(before) => Peer { hello, unlinked_since_ms: None, ..before },
-                    None => Peer {
-                        hello,
-                        unlinked_since_ms: None,
-                        status: None,
-                        is_leaving: false,
-                        assigned_donor: None,
-                        snapshot: None,
-                    },
+                    None => Peer::new(hello),
                 };
                 if let Some(other) = self.node_at_address(&peer.hello.address, node) {
                     let Hello { name, address, .. } = &peer.hello;
@@ -43,8 +38,8 @@ impl RaftDriver {
                         "{name} ({node}) uses the address {address}, and so does the running node {other}: {name} \
                          gets no vote. Give each node its own wsrep_node_address, base_host or base_port"
                     );
-                    self.node.note(&text);
-                    self.links.send(node, &Frame::Refused { text });
+                    self.host.note(&text);
+                    self.host.send(node, &Frame::Refused { text });
                 }
                 self.peers.insert(node, peer);
                 self.leave_single_node();
@@ -52,19 +47,19 @@ impl RaftDriver {
                 self.reported = None;
                 let mut steps = Vec::new();
                 if self.raft.leader() == Some(node) {
-                    self.proposals.resend(&mut steps);
-                    self.cluster.refuse_read_requests();
+                    self.own.proposals.resend(&mut steps);
+                    self.host.refuse_read_requests();
                 }
                 self.run_steps(steps, actions);
             }
             Event::Down { node, why } => {
-                self.node.note(&format!("the link to {node} is down: {why}"));
+                self.host.note(&format!("the link to {node} is down: {why}"));
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&node) {
                     peer.unlinked_since_ms = Some(now);
                 }
             }
-            Event::Refused { address, text } => self.node.note(&format!("{address}: {text}")),
+            Event::Refused { address, text } => self.host.note(&format!("{address}: {text}")),
             Event::LineageMismatch { relation, text, is_news } => self.on_lineage_mismatch(relation, text, is_news),
             Event::Woken => {}
             Event::Message { from, frame } => self.on_frame(from, frame, actions),
@@ -77,20 +72,18 @@ impl RaftDriver {
             Frame::Raft { message, payloads } => {
                 // A node without a log cannot store entries.
                 let is_append = matches!(message, Message::Append(_));
-                if is_append && self.node.log().is_none() {
+                if is_append && !self.host.has_log() {
                     return;
                 }
                 if is_append && payloads.iter().any(|bytes| !entry::is_whole(bytes)) {
-                    self.node
-                        .server
-                        .log(Level::Warning, &format!("node {from} sends entries that this release cannot read"));
+                    self.host.log(Level::Warning, &format!("node {from} sends entries that this release cannot read"));
                     return;
                 }
                 let committed = if let Message::Append(append) = &message { Some(append.leader_commit) } else { None };
                 self.raft.receive(self.now_ms(), from, message, actions);
                 self.run_actions(actions, Some(payloads));
-                if self.raft.leader() == Some(from) && self.first_leader_commit.is_none() {
-                    self.first_leader_commit = committed;
+                if self.raft.leader() == Some(from) && self.quorum.first_leader_commit.is_none() {
+                    self.quorum.first_leader_commit = committed;
                 }
             }
             Frame::Forward { term, session, number, payload } => {
@@ -131,16 +124,16 @@ impl RaftDriver {
                     peer.is_leaving = true;
                 }
             }
-            Frame::LeaveReply => self.status.has_left |= self.is_leaving,
+            Frame::LeaveReply => self.status.has_left |= self.leave.is_leaving,
             Frame::ReadIndex { request_id } => self.on_read_index(request_id, Some(from), actions),
             // The sender is no longer the leader.
-            Frame::ReadIndexReady { request_id, index: Index(0) } => self.cluster.answer_read_index(request_id, None),
-            Frame::ReadIndexReady { request_id, index } => self.ready_reads.push((index, request_id)),
-            Frame::LeaderHint { address, .. } => self.links.dial(&address),
+            Frame::ReadIndexReady { request_id, index: Index(0) } => self.host.answer_read_index(request_id, None),
+            Frame::ReadIndexReady { request_id, index } => self.reads.ready.push((index, request_id)),
+            Frame::LeaderHint { address, .. } => self.host.dial(&address),
             Frame::Refused { text } => {
                 // The request is repeated; the reason is logged once.
                 if self.last_refusal != text {
-                    self.node.note(&format!("{from}: {text}"));
+                    self.host.note(&format!("{from}: {text}"));
                     self.last_refusal = text;
                 }
             }
@@ -150,7 +143,7 @@ impl RaftDriver {
 
     /// The leader's log no longer holds the entry after this node's last one.
     pub(super) fn on_snapshot_required(&mut self) {
-        if self.ordered_index.is_some() {
+        if self.ordered.index.is_some() {
             let text = "the logs of the cluster no longer hold the entries that this node needs. Restart the node: \
                         it receives the tables by SST";
             return self.fail(text);
@@ -160,7 +153,7 @@ impl RaftDriver {
 
     pub(super) fn send_leader_hint(&mut self, whom: NodeId, leader: NodeId) {
         if let Some(address) = self.peers.get(&leader).map(|peer| peer.hello.address.clone()) {
-            self.links.send(whom, &Frame::LeaderHint { node: leader, address });
+            self.host.send(whom, &Frame::LeaderHint { node: leader, address });
         }
     }
 
@@ -174,12 +167,12 @@ impl RaftDriver {
             self.leader_duties = None;
             self.leave_single_node();
         }
-        self.pending_reads.clear();
-        self.cluster.refuse_read_requests();
+        self.reads.pending.clear();
+        self.host.refuse_read_requests();
         self.reported = None;
-        self.first_leader_commit = None;
+        self.quorum.first_leader_commit = None;
         let mut steps = Vec::new();
-        self.proposals.on_leader_changed(term, new_leader, &mut steps);
+        self.own.proposals.on_leader_changed(term, new_leader, &mut steps);
         self.run_steps(steps, actions);
     }
 }

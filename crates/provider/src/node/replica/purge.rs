@@ -1,16 +1,17 @@
 //! Purges the log, on single nodes too: what is purged, and what single nodes append, Raft must know, since it sends the
 //! log to others. What must stay: `retention`.
 
-use super::driver::RaftDriver;
+use super::Replica;
+use super::host::Host;
 use super::retention::LinkedNode;
 use crate::consensus::raft::LogId;
-use crate::log::{DiskLog, Index};
-use crate::node::lock;
+use crate::log::Index;
+use crate::node::TotalOrder;
 
 /// Interval of purges.
 const PURGE_INTERVAL_MS: u64 = 500;
 
-impl RaftDriver {
+impl<H: Host> Replica<H> {
     /// Purges what nobody needs, if it is time.
     pub(super) fn purge_log(&mut self) {
         let now = self.now_ms();
@@ -18,9 +19,10 @@ impl RaftDriver {
             return;
         }
         self.purge_at_ms = now + PURGE_INTERVAL_MS;
-        let Some(log) = self.node.log() else { return };
-        let point = lock(&self.node.order).as_ref().and_then(|order_state| order_state.order.snapshot_point());
-        if let Some(point) = point {
+        if !self.host.has_log() {
+            return;
+        }
+        if let Some(point) = self.host.with_order(TotalOrder::snapshot_point).flatten() {
             self.retention.add_point(point.index, point.last_seqno_before);
         }
         let linked: Vec<LinkedNode> = self
@@ -32,14 +34,14 @@ impl RaftDriver {
                 Some(LinkedNode { match_index, needs_snapshot, snapshot: peer.snapshot })
             })
             .collect();
-        let Some(below) = self.retention.purge_below(now, self.applied, linked) else { return };
+        let Some(below) = self.retention.purge_below(now, self.ordered.applied, linked) else { return };
         if self.status.is_single_node {
-            self.report_single_node_log(&log);
+            self.report_single_node_log();
         }
         // The entry before the needed ones stays: it stands for all purged ones, and its term is in it.
-        log.purge(Index(below.0 - 1));
-        let first = log.first();
-        if first > self.raft.last_purged().index.next()
+        self.host.purge(Index(below.0 - 1));
+        if let Some((first, _)) = self.host.bounds()
+            && first > self.raft.last_purged().index.next()
             && let Some(term) = self.raft.term_at(first)
         {
             self.raft.on_purged(LogId { term, index: first });
@@ -47,9 +49,9 @@ impl RaftDriver {
     }
 
     /// A single node: tells Raft what clients' threads have appended.
-    fn report_single_node_log(&mut self, log: &DiskLog) {
+    fn report_single_node_log(&mut self) {
         if self.raft.is_single_node() {
-            self.raft.on_single_node_append(log.flushed());
+            self.raft.on_single_node_append(self.host.flushed());
         }
     }
 }

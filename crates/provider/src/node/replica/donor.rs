@@ -1,0 +1,176 @@
+//! The donor side of an SST: the leader chooses the donor, and the donor reports its progress.
+//!
+//! A donor's SST script outlives its joiner: its remaining output would go to the next joiner on the same port. So each
+//! donor reports the address that it sends to, and a joiner's server prepares, which opens its port, only when no donor
+//! sends to its address.
+
+use std::collections::BTreeMap;
+
+use super::Replica;
+use super::host::Host;
+use super::peer::Peer;
+use crate::consensus::NodeId;
+use crate::consensus::raft::{Action, LogId, Membership};
+use crate::consensus::wire::{Frame, MemberStatus, SnapshotMeta};
+use crate::identity::Uuid;
+use crate::log::Index;
+use crate::node::TotalOrder;
+
+/// A chosen donor must report the donation within this time.
+const DONOR_START_TIMEOUT_MS: u64 = 3_000;
+
+/// Donors that this leader has chosen: when, and for which address.
+pub(super) type AssignedDonors = BTreeMap<NodeId, (u64, String)>;
+
+impl<H: Host> Replica<H> {
+    /// A joiner asks whether its server may prepare an SST.
+    pub(super) fn on_prepare_sst_request(&mut self, from: NodeId) {
+        if self.leader_duties.is_none() {
+            return self.redirect_to_leader(from);
+        }
+        if self.status.is_single_node || self.ordered.index.is_none() {
+            return;
+        }
+        let Some(address) = self.peers.get(&from).map(|peer| peer.hello.address.clone()) else { return };
+        let frame = match self.donor_for_address(&address) {
+            None => Frame::PrepareSst,
+            Some(donor) => {
+                let name = self.peers.get(&donor).map_or_else(|| self.host.name(), |peer| peer.hello.name.clone());
+                let text = format!(
+                    "{name} still sends an SST to the former node at {address}: no other SST to that address starts \
+                     before its script ends"
+                );
+                Frame::Refused { text }
+            }
+        };
+        self.host.send(from, &frame);
+    }
+
+    /// A joiner requests an SST.
+    pub(super) fn on_join(&mut self, from: NodeId, request: Vec<u8>, donor: &str, actions: &mut Vec<Action>) {
+        if self.leader_duties.is_none() {
+            return self.redirect_to_leader(from);
+        }
+        if self.status.is_single_node || self.ordered.index.is_none() {
+            return;
+        }
+        let Some(joiner) = self.peers.get(&from) else { return };
+        let (instance_id, address) = (joiner.hello.instance_id, joiner.hello.address.clone());
+        let snapshot_point = self.host.with_order(TotalOrder::snapshot_point).flatten();
+        // A repeated request: its donor is at work. Or another leader has chosen the donor.
+        let assigned =
+            joiner.assigned_donor.as_ref().filter(|(assigned, _)| *assigned == request).map(|(_, donor)| *donor);
+        let assigned = assigned.or_else(|| self.donor_for_address(&address));
+        let Some(donor_node) = assigned.or_else(|| self.choose_donor(from, donor)) else {
+            // The joiner asks again. It must not get its snapshot point yet: it would only wait then.
+            let text = "no donor is available now".to_owned();
+            self.host.send(from, &Frame::Refused { text });
+            return;
+        };
+        // The first entry of a purged log is only there for its term: see `purge_log`.
+        let previous = snapshot_point.map_or(self.raft.last_purged().index, |point| Index(point.index.0 - 1));
+        let log_id = self.raft.term_at(previous).map(|term| LogId { term, index: previous });
+        let log_id = log_id.unwrap_or_else(|| self.raft.last_purged());
+        // The current voters, although entries after `log_id` may still change them: a later membership than the log
+        // holds is safe. Each membership overlaps the next one, and is committed by a majority of its own voters before
+        // the next is proposed. So a joiner that votes or stands by a later membership needs a majority that overlaps
+        // the one that committed it, and one of the two refuses: it has entries that the joiner lacks. The same holds
+        // for the memberships that the joiner passes through while it receives the entries.
+        let addresses = self.hard_state.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
+        let membership = Membership { voters: self.hard_state.voters.keys().copied().collect() };
+        let upto = self.status.apply_bound;
+        let term = self.raft.term();
+        self.host.send(from, &Frame::DonorAssigned { node: donor_node });
+        let lineage = self.hard_state.lineage;
+        let snapshot = SnapshotMeta { term, log_id, membership, addresses, upto, lineage };
+        self.host.send(from, &Frame::InstallSnapshot(snapshot));
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.snapshot = Some(log_id.index);
+        }
+        self.raft.add_learner(from, actions);
+        if assigned.is_some() {
+            return;
+        }
+        self.donors.insert(donor_node, (self.now_ms(), address.clone()));
+        if let Some(peer) = self.peers.get_mut(&from) {
+            peer.assigned_donor = Some((request.clone(), donor_node));
+        }
+        if donor_node == self.own_node() {
+            self.host.start_donation(request, instance_id, address);
+        } else {
+            self.host.send(donor_node, &Frame::StartDonation { request, instance_id, address });
+        }
+    }
+
+    fn redirect_to_leader(&mut self, whom: NodeId) {
+        if let Some(leader) = self.raft.leader() {
+            self.send_leader_hint(whom, leader);
+        }
+    }
+
+    /// The address that the node was chosen to send to, if it may not have reported it yet.
+    fn assigned_address(&self, node: NodeId) -> Option<&str> {
+        let chosen = self.donors.get(&node).filter(|(chosen_ms, _)| self.now_ms() - chosen_ms < DONOR_START_TIMEOUT_MS);
+        chosen.map(|(_, address)| address.as_str())
+    }
+
+    /// The donor that sends to that address.
+    fn donor_for_address(&self, address: &str) -> Option<NodeId> {
+        if self.host.donating_to().as_deref() == Some(address) {
+            return Some(self.own_node());
+        }
+        let sends_to = |node: NodeId, peer: &Peer| {
+            let reported = peer.status.as_ref().and_then(|(member_status, _)| member_status.donating_to.as_deref());
+            peer.unlinked_since_ms.is_none()
+                && (reported == Some(address) || self.assigned_address(node) == Some(address))
+        };
+        self.peers.iter().find(|(node, peer)| sends_to(**node, peer)).map(|(node, _)| *node)
+    }
+
+    /// Follows the joiner's preference; else prefers a node that is not the leader.
+    fn choose_donor(&self, joiner: NodeId, preference: &str) -> Option<NodeId> {
+        let member_ids: Vec<_> =
+            self.host.with_order(|order| order.members().iter().map(|member| member.id).collect()).unwrap_or_default();
+        let can_donate = |node: NodeId| {
+            self.assigned_address(node).is_none()
+                && self.peers.get(&node).is_some_and(|peer| {
+                    let is_free = |member_status: &MemberStatus| member_status.donating_to.is_none();
+                    let is_good =
+                        |member_status| is_free(member_status) && member_ids.contains(&member_status.member_id);
+                    node != joiner
+                        && peer.unlinked_since_ms.is_none()
+                        && !peer.is_leaving
+                        && peer.status.as_ref().is_some_and(|(member_status, _)| is_good(member_status))
+                })
+        };
+        let can_donate_itself = || {
+            let own = self.member_status();
+            self.assigned_address(self.own_node()).is_none()
+                && own.donating_to.is_none()
+                && member_ids.contains(&own.member_id)
+        };
+        let preferred = preference.split(',').map(str::trim).filter(|name| !name.is_empty()).find_map(|name| {
+            if name == self.host.name() {
+                return can_donate_itself().then(|| self.own_node());
+            }
+            self.peers.iter().find(|(node, peer)| peer.hello.name == name && can_donate(**node)).map(|(node, _)| *node)
+        });
+        let other = || self.peers.keys().copied().find(|node| can_donate(*node));
+        preferred.or_else(other).or_else(|| can_donate_itself().then(|| self.own_node()))
+    }
+
+    /// The leader has chosen this node as donor.
+    pub(super) fn on_start_donation(&mut self, from: NodeId, request: Vec<u8>, instance_id: Uuid, address: String) {
+        if self.leader_duties.is_none() && self.raft.leader() == Some(from) {
+            self.host.start_donation(request, instance_id, address);
+        }
+    }
+
+    /// A joiner asks for the state of its SST.
+    pub(super) fn on_donation_status_request(&mut self, from: NodeId) {
+        let Some(peer) = self.peers.get(&from) else { return };
+        let status = self.host.donation_status(peer.hello.instance_id);
+        let resolved_upto = self.host.resolved_upto();
+        self.host.send(from, &Frame::DonationStatus { status, resolved_upto });
+    }
+}

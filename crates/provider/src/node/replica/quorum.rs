@@ -1,0 +1,75 @@
+//! The quorum: whether the node is connected to a majority of its cluster, and what it does without one.
+
+use super::Replica;
+use super::bootstrap::Excluded;
+use super::host::Host;
+use crate::consensus::proposals::RequestId;
+use crate::log::Index;
+
+/// Without a leader for this long, the node has lost the quorum. Longer than an election.
+const QUORUM_LOSS_TIMEOUT_MS: u64 = 4_000;
+/// The same, in election timeouts.
+const QUORUM_LOSS_ELECTIONS: u64 = 4;
+
+/// What the node knows of the majority.
+#[derive(Debug, Default)]
+pub(super) struct Quorum {
+    /// When there was a leader last.
+    pub leader_seen_ms: u64,
+    /// The leader's commit index in its first message.
+    pub first_leader_commit: Option<Index>,
+    /// A node of a cluster that was bootstrapped from this one's was met.
+    pub excluded: Option<Excluded>,
+    /// The node has had clients since the replica started.
+    pub had_clients: bool,
+}
+
+impl<H: Host> Replica<H> {
+    /// Without a leader for this long, the node has lost the quorum.
+    pub(super) fn quorum_loss_timeout_ms(&self) -> u64 {
+        QUORUM_LOSS_TIMEOUT_MS.max(QUORUM_LOSS_ELECTIONS * self.timing.election_ms)
+    }
+
+    /// Finds out whether there is a majority; without one for too long, the node leaves the view, or bootstraps.
+    pub(super) fn check_quorum(&mut self) {
+        let now = self.now_ms();
+        let leader = self.raft.leader();
+        if leader.is_some() {
+            self.quorum.leader_seen_ms = now;
+        }
+        // Before that index, the driver may know less than the tables hold.
+        let required = match &self.leader_duties {
+            Some(leader_duties) => Some(leader_duties.ready_at),
+            // A new leader may know less itself, until an entry of its term is committed.
+            None => {
+                let is_of_this_term = self.raft.term_at(self.status.apply_bound) == Some(self.raft.term());
+                self.quorum.first_leader_commit.filter(|_| is_of_this_term)
+            }
+        };
+        self.status.has_quorum =
+            leader.is_some() && required.is_some_and(|required| self.status.apply_bound >= required);
+        self.stop_if_excluded();
+        if self.round.is_stopped {
+            return;
+        }
+        if leader.is_none() && now - self.quorum.leader_seen_ms > self.quorum_loss_timeout_ms() {
+            // A leaving node does not bootstrap a cluster.
+            if self.host.ignores_quorum() && !self.leave.is_leaving {
+                let mut actions = Vec::new();
+                self.bootstrap("pc.ignore_sb", &mut actions);
+                self.run_actions_and_sync(&mut actions);
+            } else {
+                self.lose_quorum();
+            }
+        }
+    }
+
+    pub(super) fn lose_quorum(&mut self) {
+        if let Some(member_id) = self.host.lose_quorum() {
+            self.own.member_ids.push(member_id);
+            let proposals = &mut self.own.proposals;
+            // Proposals in flight may still be ordered, and later ones only after them.
+            self.own.payloads.retain(|request_id, _| !proposals.cancel(RequestId(*request_id)));
+        }
+    }
+}

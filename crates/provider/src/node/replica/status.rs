@@ -1,0 +1,41 @@
+//! What a replica tells the server's threads.
+
+use crate::identity::{Gtid, Uuid};
+use crate::log::Index;
+
+/// The node's state in its cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::node) struct ClusterStatus {
+    /// There is a leader, and this node is connected to it.
+    pub has_quorum: bool,
+    /// This node is the leader and alone.
+    pub is_single_node: bool,
+    /// Committed, and in this node's log, up to here.
+    pub apply_bound: Index,
+    /// The history UUID of the linked nodes.
+    pub history_uuid: Uuid,
+    /// Another node is linked.
+    pub is_linked: bool,
+    /// The leader's log no longer holds the entry after this node's last one.
+    pub needs_snapshot: bool,
+    /// The server may prepare an SST.
+    pub can_prepare_sst: bool,
+    /// The log of a joiner was reset; the position of its tables will be after the snapshot point, and needs entries up
+    /// to here.
+    pub snapshot_upto: Option<Index>,
+    /// The donor has sent everything; its tables match the vote results up to this seqno; -1: unknown.
+    pub donor_resolved_upto: Option<i64>,
+    /// It has left, or never will.
+    pub has_left: bool,
+}
+
+/// The result of an SST.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::node) enum SstResult {
+    /// The tables are there.
+    Received(Gtid),
+    /// The server reports a failure.
+    Failed(i32),
+    /// The donor is lost, with the reason.
+    DonorLost(String),
+}
