@@ -43,6 +43,7 @@ impl ProgressLine {
     /// Removes the line from the terminal.
     pub(super) fn finish(self) {
         self.done.store(true, Ordering::Relaxed);
+        self.thread.thread().unpark();
         // A panic of the drawing thread does not matter to the load.
         let _ = self.thread.join();
     }
@@ -63,7 +64,7 @@ fn draw(progress: &Progress, bar: &ProgressBar, done: &AtomicBool) {
         bar.set_position(read);
         bar.set_message(message(progress, read, start.elapsed()));
         bar.tick();
-        std::thread::sleep(INTERVAL);
+        std::thread::park_timeout(INTERVAL);
     }
     bar.finish_and_clear();
 }

@@ -33,6 +33,7 @@ impl ProgressLine {
     /// Removes the line from the terminal.
     pub(super) fn finish(self) {
         self.done.store(true, Ordering::Relaxed);
+        self.thread.thread().unpark();
         // A panic of the drawing thread does not affect the result.
         let _ = self.thread.join();
     }
@@ -46,7 +47,7 @@ fn draw(progress: &Progress, done: &AtomicBool) {
     while !done.load(Ordering::Relaxed) {
         bar.set_message(message(progress.rows(), progress.expected_rows(), &progress.table(), start.elapsed()));
         bar.tick();
-        std::thread::sleep(INTERVAL);
+        std::thread::park_timeout(INTERVAL);
     }
     bar.finish_and_clear();
 }

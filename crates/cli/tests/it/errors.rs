@@ -96,11 +96,44 @@ fn too_few_connections_for_all_workers() {
         command.args(["--threads", threads, path(&dump)]).env_remove("MYSQL_PWD");
         run(command)
     };
-    // All connect before the first statement, so that none has run.
+    // All connect before the first chunk, so that none has run.
     assert_tells(&load("12"), 1, &["worker ", " of 12 cannot connect", "max_user_connections", "--threads"]);
     assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty(), "a statement has run");
     assert!(pair.hortator.rows_of_case("SHOW DATABASES LIKE 'hortator'").is_empty(), "checkpoints are left");
     assert_tells(&load("2"), 0, &[]);
+    root.execute(b"DROP USER limited@localhost").unwrap();
+}
+
+#[test]
+fn workers_connect_when_there_is_work_for_them() {
+    let pair = pair();
+    pair.hortator.reset();
+    let mut root = pair.hortator.connect();
+    root.execute(b"DROP USER IF EXISTS limited@localhost").unwrap();
+    root.execute(b"CREATE USER limited@localhost WITH MAX_USER_CONNECTIONS 7").unwrap();
+    root.execute(b"GRANT ALL ON *.* TO limited@localhost").unwrap();
+    let load = |dump: &Path, options: &[&str]| {
+        let mut command = hortator("load");
+        command.arg("--no-defaults").arg("-S").arg(pair.hortator.socket()).args(["-u", "limited", "-D", DATABASE]);
+        command.args(options).arg(dump).env_remove("MYSQL_PWD");
+        run(command)
+    };
+    let case = |query: &str| pair.hortator.rows_of_case(query);
+    // All of it is the main session's: no worker has to connect.
+    let text = "SET @id = 1;\nCREATE VIEW first AS SELECT 1 AS id;\nCREATE TEMPORARY TABLE t (id INT);\n\
+                INSERT INTO t VALUES (1);\n";
+    let (_folder, dump) = dump_file("serial.sql", text.as_bytes());
+    assert_tells(&load(&dump, &["--threads", "12"]), 0, &[]);
+
+    // What ran before the first chunk is done and on record, and the same load goes on from there.
+    let text = "CREATE VIEW before_it AS SELECT 1 AS id;\nDROP VIEW before_it;\nCREATE VIEW before_it AS SELECT 2 AS id;\n\
+                CREATE TABLE t (id INT PRIMARY KEY);\nINSERT INTO t VALUES (1);\n";
+    let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+    assert_tells(&load(&dump, &["--threads", "12"]), 1, &["worker ", " of 12 cannot connect", "--resume"]);
+    assert_eq!(case("SELECT id FROM before_it"), [["2"]]);
+    assert!(case("SHOW TABLES LIKE 't'").is_empty(), "a chunk has run");
+    assert_tells(&load(&dump, &["--threads", "2", "--resume"]), 0, &[]);
+    assert_eq!(case("SELECT id FROM t"), [["1"]]);
     root.execute(b"DROP USER limited@localhost").unwrap();
 }
 

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::error::LOCK_WAIT_TIMEOUT;
-use hortator_mysql::{Connection, Error, quote_identifier};
+use hortator_mysql::{Connection, Error, Flavor, quote_identifier};
 
+use crate::analysis::FunctionSet;
 use crate::cluster::{Targets, WriterConnection};
 
 /// How often it is tried to close a table, and the pause between.
@@ -23,6 +24,7 @@ pub struct CatalogConnection {
     targets: Arc<Targets>,
     /// See [`Targets::is_current`].
     failover_epoch: u64,
+    functions: FunctionSet,
     connection: Mutex<Connection>,
 }
 
@@ -33,8 +35,17 @@ impl CatalogConnection {
     /// When the server cannot be reached or refuses the login.
     pub fn open(targets: &Arc<Targets>) -> Result<Self, Error> {
         // Names are asked for in UTF-8, whatever the dump's character set is.
-        let WriterConnection { connection, failover_epoch, .. } = targets.connect_internal(&|| false)?;
-        Ok(Self { targets: Arc::clone(targets), failover_epoch, connection: Mutex::new(connection) })
+        let WriterConnection { mut connection, failover_epoch, .. } = targets.connect_internal(&|| false)?;
+        let functions = match connection.version().flavor {
+            Flavor::MySql => FunctionSet::all(),
+            Flavor::MariaDb => FunctionSet::of_server(catalog::native_functions(&mut connection)?.as_ref()),
+        };
+        Ok(Self { targets: Arc::clone(targets), failover_epoch, functions, connection: Mutex::new(connection) })
+    }
+
+    /// The functions that the server has built in.
+    pub fn functions(&self) -> &FunctionSet {
+        &self.functions
     }
 
     /// The connection, for one question.

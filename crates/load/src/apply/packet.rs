@@ -71,10 +71,3 @@ impl Packets {
         connection.execute(&last).map(drop)
     }
 }
-
-/// The longest statement that the server takes from a new session, in bytes.
-pub(crate) fn packet_limit_bytes(connection: &mut Connection) -> Result<usize, Error> {
-    let rows = connection.fetch(b"SELECT @@max_allowed_packet")?;
-    let value = rows.first().and_then(|row| row.first()?.as_deref());
-    Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(usize::MAX))
-}

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hortator_mysql::{Connection, Error};
+use hortator_mysql::{Connection, Error, Row};
 
 use super::load_registry::text;
 use super::local_journal::{self, Anchor, LocalJournal, LostJournal, Next, Open, SERVER_FACTS, ServerFacts};
@@ -361,7 +361,11 @@ pub(super) fn anchor(
     statements: &Statements,
     load_id: u64,
 ) -> Result<Option<Anchor>, Error> {
-    let rows = connection.fetch(&statements.anchor(load_id))?;
+    read_anchor(load_id, &connection.fetch(&statements.anchor(load_id))?)
+}
+
+/// The row of that kind among these, of which there is one at most.
+pub(super) fn read_anchor(load_id: u64, rows: &[Row]) -> Result<Option<Anchor>, Error> {
     let Some(row) = rows.first() else { return Ok(None) };
     let damaged = || Error::Unsupported(format!("load {load_id}: the row of its local journal is damaged: {row:?}"));
     let ordinal = text(row, 0).parse().map_err(|_| damaged())?;

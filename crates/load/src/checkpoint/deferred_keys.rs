@@ -4,6 +4,8 @@
 //! The table `deferred_keys` exists only where a load defers keys. It names a load, so that the loads of a later version
 //! with records that this one does not know are refused ([`FORMAT_WITH_KEYS`]).
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use hortator_mysql::Connection;
 use hortator_mysql::catalog::TableName;
 
@@ -35,6 +37,7 @@ impl Checkpoints {
             "UPDATE {schema}.`loads` SET `format` = GREATEST(`format`, {FORMAT_WITH_KEYS}) WHERE `load_id` = {}",
             self.load_id
         );
+        self.has_keys_record.store(true, Relaxed);
         self.on_internal_connection(|_, connection| {
             connection.execute(create.as_bytes())?;
             connection.execute(mark.as_bytes()).map(drop)
@@ -76,6 +79,9 @@ impl Checkpoints {
     /// # Errors
     /// What the server or the connection says.
     pub(crate) fn missing_keys(&self) -> Result<Vec<MissingKeys>, hortator_mysql::Error> {
+        if !self.has_keys_record.load(Relaxed) {
+            return Ok(Vec::new());
+        }
         self.on_internal_connection(|checkpoints, connection| {
             missing(connection, &checkpoints.statements, checkpoints.load_id)
         })

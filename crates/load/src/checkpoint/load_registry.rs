@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use hortator_mysql::{ConnectOptions, Connection, Row};
 
-use super::apart::anchor;
+use super::apart::{anchor, read_anchor};
 use super::deferred_keys::{self, FORMAT_WITH_KEYS};
 use super::interrupted::{IN_DOUBT_LISTED_LIMIT, Interrupted};
 use super::local_journal;
@@ -30,8 +30,13 @@ pub(super) fn connect(options: &ConnectOptions) -> Result<Connection, hortator_m
 /// A load's own settings, and the server's defaults, have no say in this. Each statement commits by itself, so the
 /// isolation matters to none; but with less than this, a server that logs statements for its replicas refuses them (1665).
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), hortator_mysql::Error> {
-    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00'")?;
-    connection.execute(b"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ").map(drop)
+    // What is sent here holds numbers, quoted names and hexadecimal literals only.
+    connection.enable_multi_statements()?;
+    let settings = [
+        b"SET SESSION sql_mode = '', time_zone = '+00:00'".to_vec(),
+        b"SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ".to_vec(),
+    ];
+    connection.fetch_each(&settings).map(drop)
 }
 
 /// Registers a new load. Discards the checkpoints of interrupted loads of the same input.
@@ -43,9 +48,9 @@ pub(super) fn begin(
 ) -> Result<u64, Error> {
     let load_id = new_id();
     with_schema_lock(connection, |connection| {
-        create(connection, statements)?;
+        let is_new = create(connection, statements)?;
         let input = serde_json::to_string(identity).unwrap_or_default();
-        if identity.is_certain() {
+        if identity.is_certain() && !is_new {
             for (id, _, _) in loads(connection, statements)?.iter().filter(|(_, found, _)| found == identity) {
                 if holder(connection, *id)?.is_none() {
                     deferred_keys::restore(connection, statements, *id)?;
@@ -53,36 +58,33 @@ pub(super) fn begin(
                 }
             }
         }
-        connection.execute(
-            format!(
-                "INSERT INTO {}.`loads` (`load_id`, `format`, `input`, `threads`) VALUES ({load_id}, {FORMAT}, {}, {threads})",
-                statements.quoted(),
-                hex(&input),
-            )
-            .as_bytes(),
-        )?;
+        let insert = format!(
+            "INSERT INTO {}.`loads` (`load_id`, `format`, `input`, `threads`) VALUES ({load_id}, {FORMAT}, {}, {threads})",
+            statements.quoted(),
+            hex(&input),
+        );
+        connection.execute(insert.as_bytes())?;
         claim(connection, load_id, 0, 0)
     })?;
     Ok(load_id)
 }
 
-fn create(connection: &mut Connection, statements: &Statements) -> Result<(), Error> {
-    let is_there = format!(
+/// Creates the schema and its tables if they are missing; gives whether the schema is new.
+fn create(connection: &mut Connection, statements: &Statements) -> Result<bool, Error> {
+    let are_there = format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME IN ('loads', 'chunks')",
         hex(statements.schema()),
     );
-    if number(connection, &is_there)? == 2 {
-        return Ok(());
+    let tables = number(connection, &are_there)?;
+    if tables == 2 {
+        return Ok(false);
     }
-    for statement in statements.create() {
-        match connection.execute(statement.as_bytes()) {
-            Err(hortator_mysql::Error::Server(refusal)) => {
-                return Err(Error::Unavailable { schema: statements.schema().to_owned(), reason: refusal.message });
-            }
-            done => done?,
-        };
+    match connection.fetch_each(&statements.create().map(String::into_bytes)) {
+        Err(hortator_mysql::Error::Server(refusal)) => {
+            Err(Error::Unavailable { schema: statements.schema().to_owned(), reason: refusal.message })
+        }
+        done => Ok(done.map(|_| tables == 0)?),
     }
-    Ok(())
 }
 
 /// The interrupted load of this input.
@@ -255,15 +257,15 @@ pub(super) fn count_applied(
 }
 
 /// Discards the checkpoints of a load that has ended, and the schema with the last load; returns whether checkpoints are
-/// left.
+/// left. `are_keys_missing`: the load has deferred keys and not built them all.
 pub(super) fn end(
     connection: &mut Connection,
     statements: &Statements,
     load_id: u64,
     is_complete: bool,
+    are_keys_missing: bool,
 ) -> Result<bool, hortator_mysql::Error> {
     let recorded = format!("SELECT COUNT(*) FROM {}.`chunks` WHERE `load_id` = {load_id}", statements.quoted());
-    let are_keys_missing = !deferred_keys::missing(connection, statements, load_id)?.is_empty();
     if are_keys_missing || (!is_complete && number(connection, &recorded)? > 0) {
         return Ok(true);
     }
@@ -281,31 +283,24 @@ fn drop_or_remove(
     statements: &Statements,
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
-    let anchor = anchor(connection, statements, load_id).ok().flatten();
-    drop_or_remove_tables(connection, statements, load_id)?;
-    anchor.iter().for_each(local_journal::remove);
-    Ok(())
-}
-
-fn drop_or_remove_tables(
-    connection: &mut Connection,
-    statements: &Statements,
-    load_id: u64,
-) -> Result<(), hortator_mysql::Error> {
     let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
     let other_tables = format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks', '{}')",
         hex(statements.schema()),
         deferred_keys::TABLE,
     );
-    if number(connection, &other_loads)? == 0 && number(connection, &other_tables)? == 0 {
-        let dropped = connection.execute(format!("DROP DATABASE {}", statements.quoted()).as_bytes());
-        match dropped {
-            Err(hortator_mysql::Error::Server(_)) => {}
-            done => return done.map(drop),
-        }
+    let questions = [statements.anchor(load_id), other_loads.into_bytes(), other_tables.into_bytes()];
+    let answers = connection.fetch_each(&questions)?;
+    let is_none = |rows: Option<&Vec<Row>>| rows.and_then(|rows| rows.first()).is_some_and(|row| text(row, 0) == "0");
+    let anchor = answers.first().and_then(|rows| read_anchor(load_id, rows).ok().flatten());
+    let is_last = is_none(answers.get(1)) && is_none(answers.get(2));
+    let drop_schema = format!("DROP DATABASE {}", statements.quoted());
+    match is_last.then(|| connection.execute(drop_schema.as_bytes())) {
+        None | Some(Err(hortator_mysql::Error::Server(_))) => remove_rows(connection, statements, load_id)?,
+        Some(dropped) => drop(dropped?),
     }
-    remove_rows(connection, statements, load_id)
+    anchor.iter().for_each(local_journal::remove);
+    Ok(())
 }
 
 fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<(), hortator_mysql::Error> {

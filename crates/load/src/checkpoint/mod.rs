@@ -122,6 +122,10 @@ pub struct Checkpoints {
     local: Mutex<LocalJournal>,
     /// What an earlier run has recorded in a local journal that cannot be used.
     lost: Option<LostJournal>,
+    /// No earlier run has recorded anything.
+    is_new: bool,
+    /// Keys may be on record as missing.
+    has_keys_record: AtomicBool,
 }
 
 impl Checkpoints {
@@ -150,8 +154,12 @@ impl Checkpoints {
         if start != Start::New {
             load_registry::take_over(connection, &statements, load_id, threads)?;
         }
+        let is_new = start == Start::New;
         let is_cluster = targets.info().is_some();
-        let lost = apart::adopt(connection, &statements, load_id, journal_folder, is_cluster)?;
+        let lost = match is_new {
+            true => None,
+            false => apart::adopt(connection, &statements, load_id, journal_folder, is_cluster)?,
+        };
         // Beside what is lost, there is no room for another.
         let local = LocalJournal::new(load_id, journal_folder.filter(|_| lost.is_none()));
         let internal_id = AtomicU32::new(writer.connection.id());
@@ -164,6 +172,8 @@ impl Checkpoints {
             limits_lock_waits: AtomicBool::new(false),
             local: Mutex::new(local),
             lost,
+            is_new,
+            has_keys_record: AtomicBool::new(!is_new),
         })
     }
 
@@ -397,6 +407,9 @@ impl Checkpoints {
     /// # Errors
     /// What the server or the connection says.
     pub fn defer(&self, checks: u8) -> Result<u8, hortator_mysql::Error> {
+        if self.is_new && checks == 0 {
+            return Ok(0);
+        }
         self.on_internal_connection(|checkpoints, connection| {
             load_registry::defer(connection, &checkpoints.statements, checkpoints.load_id, checks)
         })
@@ -412,8 +425,9 @@ impl Checkpoints {
             self.close_local_journal();
             return Err(error);
         }
+        let are_keys_missing = !self.missing_keys()?.is_empty();
         self.on_internal_connection(|checkpoints, connection| {
-            load_registry::end(connection, &checkpoints.statements, checkpoints.load_id, is_complete)
+            load_registry::end(connection, &checkpoints.statements, checkpoints.load_id, is_complete, are_keys_missing)
         })
     }
 }

@@ -131,8 +131,10 @@ impl NodeMonitor {
             if state.is_over {
                 return;
             }
-            let interval = if state.is_ending { FINAL_SAMPLE_INTERVAL } else { SAMPLE_INTERVAL };
-            drop(self.changed.wait_timeout_while(state, interval, |state| !state.is_over));
+            let was_ending = state.is_ending;
+            let interval = if was_ending { FINAL_SAMPLE_INTERVAL } else { SAMPLE_INTERVAL };
+            let is_pausing = |state: &mut State| !state.is_over && state.is_ending == was_ending;
+            drop(self.changed.wait_timeout_while(state, interval, is_pausing));
         }
     }
 

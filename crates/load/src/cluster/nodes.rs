@@ -63,10 +63,10 @@ impl Node {
     }
 }
 
-/// The nodes that a server reports, itself first; `None` for a server outside any cluster.
-pub(super) fn known_to(connect: &ConnectOptions) -> Result<Option<Nodes>, Error> {
+/// The nodes that a server reports over this connection, itself first; `None` for a server outside any cluster.
+pub(super) fn known_to(connect: &ConnectOptions, connection: &mut Connection) -> Result<Option<Nodes>, Error> {
     let port = default_port(connect);
-    let Some(info) = NodeInfo::ask(&mut Connection::open(connect)?, port)? else { return Ok(None) };
+    let Some(info) = NodeInfo::ask(connection, port)? else { return Ok(None) };
     let own = info.index;
     let known = info.addresses.iter().enumerate().filter(|(index, _)| Some(*index) != own);
     let others: Vec<Address> = known.filter_map(|(_, address)| address.clone()).collect();

@@ -10,7 +10,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 use super::Error;
 use super::node_info::{NodeInfo, NodeState, Values};
 use super::nodes::{self, Node, Nodes, ProbeResult};
-use crate::session::open_long_lived_with_autocommit;
+use crate::session::make_long_lived;
 
 /// How long the load tries to reconnect.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -40,6 +40,9 @@ pub struct Targets {
     /// The info of the first writer; `None` for a single server.
     info: Option<NodeInfo>,
     state: Mutex<State>,
+    /// The connection over which the server was asked what it is: the first session of the load. `None` once that has
+    /// begun, and for nodes of a cluster.
+    first: Mutex<Option<Connection>>,
 }
 
 #[derive(Debug)]
@@ -79,13 +82,23 @@ impl Targets {
     /// # Errors
     /// When no server can be written to, or they do not belong together.
     pub fn open(connect: &ConnectOptions, names: &[String]) -> Result<Targets, Error> {
-        let found = if names.is_empty() { nodes::known_to(connect)? } else { Some(nodes::named(connect, names)?) };
+        let mut first = None;
+        let found = match names.is_empty() {
+            true => {
+                let mut connection = Connection::open(connect)?;
+                let found = nodes::known_to(connect, &mut connection)?;
+                first = found.is_none().then_some(connection);
+                found
+            }
+            false => Some(nodes::named(connect, names)?),
+        };
         let Nodes { list, writer, notes } = found.unwrap_or_else(|| {
             let (label, options) = (connect.address.to_string(), connect.clone());
             Nodes { list: vec![Node { label, options, found: ProbeResult::NotANode }], writer: 0, notes: Vec::new() }
         });
         let info = list[writer].info().cloned();
-        Ok(Targets { nodes: list, info, state: Mutex::new(State { writer, failover_epoch: 0, notes }) })
+        let state = Mutex::new(State { writer, failover_epoch: 0, notes });
+        Ok(Targets { nodes: list, info, state, first: Mutex::new(first) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -103,6 +116,18 @@ impl Targets {
     #[must_use]
     pub fn size(&self) -> usize {
         if self.info().is_some() { self.nodes.len() } else { 0 }
+    }
+
+    /// The load's first session: over the connection by which the server was asked what it is, where that is one.
+    ///
+    /// # Errors
+    /// As [`Targets::connect`].
+    pub fn connect_first(&self) -> Result<WriterConnection, ServerError> {
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match first {
+            Some(connection) => self.prepare(connection, &self.nodes[0].options, 0),
+            None => self.connect(&|| false),
+        }
     }
 
     /// Connects to the writer; fails over if the writer stays unreachable.
@@ -171,7 +196,16 @@ impl Targets {
     }
 
     fn open_writer(&self, options: &ConnectOptions, failover_epoch: u64) -> Result<WriterConnection, ServerError> {
-        let (mut connection, autocommits) = open_long_lived_with_autocommit(options)?;
+        self.prepare(Connection::open(options)?, options, failover_epoch)
+    }
+
+    fn prepare(
+        &self,
+        mut connection: Connection,
+        options: &ConnectOptions,
+        failover_epoch: u64,
+    ) -> Result<WriterConnection, ServerError> {
+        let autocommits = make_long_lived(&mut connection)?;
         if self.info().is_some()
             && !Values::ask(&mut connection, b"SHOW GLOBAL STATUS LIKE 'wsrep_ready'")?.is_on("wsrep_ready")
         {

@@ -89,6 +89,7 @@ impl Coordinator<'_> {
         atomicity: Atomicity,
         statements: Vec<ChunkStatement>,
     ) -> (WriteSet, Chunk) {
+        self.workers.request();
         self.catalog.new_tables.begin_chunk(Some(placed.table()));
         self.deferral.rows(placed.table(), self.main.state(), placed.replaces());
         let looked_into = if session.checks_foreign_keys() { placed.parents() } else { &[] };
@@ -146,6 +147,7 @@ impl Coordinator<'_> {
             open.bytes += bytes;
             return Ok(());
         }
+        self.workers.request();
         let references = self.rows_that_must_be_in(&tables, references, reads_rows, &location)?;
         self.flush()?;
         self.catalog.new_tables.begin_chunk(None);
@@ -215,6 +217,7 @@ impl Coordinator<'_> {
             self.catalog.new_tables.fill(table);
             self.defer_keys(table, bytes)?;
         }
+        self.connect_workers()?;
         self.progress.chunk_begun(&chunk);
         self.pool.admit(write_set, bytes, chunk, &mut || self.main.keep_alive())
     }

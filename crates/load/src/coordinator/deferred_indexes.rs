@@ -130,6 +130,7 @@ impl Coordinator<'_> {
         }
         let statements = vec![ChunkStatement { text: Vec::new(), location: created, tuples: None }];
         let chunk = Chunk { work, session: self.main.state().clone(), dialect: self.main.dialect(), statements };
+        self.connect_workers()?;
         self.pool.admit(write_set, size_of::<ChunkStatement>(), chunk, &mut || self.main.keep_alive())
     }
 }

@@ -1,6 +1,6 @@
 //! What a coordinator is given: what it shares with the rest of its load, and the limits of its chunks.
 
-use crate::apply::{CatalogConnection, Pool};
+use crate::apply::{CatalogConnection, Pool, WorkerStart};
 use crate::checkpoint::Checkpoints;
 use crate::cluster::Targets;
 use crate::deferral::Deferral;
@@ -11,6 +11,7 @@ use crate::progress::Progress;
 #[derive(Clone, Copy)]
 pub(crate) struct LoadContext<'l> {
     pub(crate) pool: &'l Pool,
+    pub(crate) workers: &'l WorkerStart,
     pub(crate) progress: &'l Progress,
     pub(crate) targets: &'l Targets,
     pub(crate) catalog: &'l CatalogConnection,

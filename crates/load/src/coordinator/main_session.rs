@@ -1,5 +1,6 @@
 //! The main session: the connection that lives through the whole dump, as the client's would, and its state.
 
+mod fresh;
 mod locks;
 mod own_statements;
 mod sending;
@@ -16,15 +17,16 @@ use super::journal::{Journal, Unrecorded};
 use super::left_behind::{self, LeftBehind};
 use super::look_ahead::{Analysis, ItemAhead, LookAhead};
 use crate::analysis::{FunctionSet, StatementInfo, StatementKind, Trait};
-use crate::apply::{Pool, Stopped, packet_limit_bytes};
-use crate::checkpoint::{Checkpoints, MAIN_SESSION};
-use crate::cluster::{Targets, WriterConnection};
+use crate::apply::{Pool, Stopped};
+use crate::checkpoint::Checkpoints;
+use crate::cluster::Targets;
 use crate::lexer::{self, Dialect, Location};
 use crate::output::Output;
 use crate::planner::Reason;
 use crate::progress::Progress;
 use crate::report::Failure;
 use crate::session::{SessionState, Tracker};
+pub(crate) use fresh::FreshSession;
 
 /// Why what stands in a transaction of the dump stays in its session.
 pub(crate) const IN_TRANSACTION: Reason = "inside a transaction of the dump";
@@ -85,33 +87,18 @@ impl<'l> MainSession<'l> {
         pool: &'l Pool,
         progress: &'l Progress,
         targets: &'l Targets,
+        mut fresh: FreshSession,
         checkpoints: Option<&'l Checkpoints>,
         functions: FunctionSet,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let WriterConnection { mut connection, failover_epoch, autocommits } =
-            targets.connect(&|| pool.is_interrupted())?;
-        if let Some(checkpoints) = checkpoints {
-            checkpoints.claim(&mut connection, MAIN_SESSION)?;
-        }
-        if !autocommits {
-            // As the client would find it: all is one transaction until the dump says COMMIT.
-            connection.execute(b"SET SESSION autocommit = 0")?;
-        }
-        connection.enable_multi_statements()?;
+        fresh.begin(checkpoints)?;
+        let packet_limit_bytes = fresh.packet_limit_bytes();
+        let FreshSession { connection, failover_epoch, tracker, .. } = fresh;
         let version = connection.version();
         let server =
             Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
-        let packet_limit_bytes = packet_limit_bytes(&mut connection)?;
-        let tracker = Tracker::new(&mut connection)?;
         let dialect = tracker.state().dialect(server);
-        // The dump finds what the client would: no rows found or changed so far, and the server's own idea of how long a
-        // session may be idle; `keep_alive` sees to that.
-        connection.execute(b"SELECT 1 LIMIT 0")?;
-        connection.execute(b"SET SESSION wait_timeout = DEFAULT")?;
-        let changes = connection.take_session_changes();
-        let mut tracker = tracker;
-        tracker.apply(&changes, &[], true);
         pool.runs_on(0, connection.id());
         Ok(Self {
             pool,

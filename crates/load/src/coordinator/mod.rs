@@ -41,15 +41,16 @@ mod set_run;
 mod steps;
 mod transactions;
 mod view_effects;
+mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hortator_mysql::catalog::{Table, TableName};
-use hortator_mysql::{Error, Flavor};
+use hortator_mysql::Error;
+use hortator_mysql::catalog::TableName;
 
-use crate::analysis::{FunctionSet, JournalMode, StatementKind, Trait};
-use crate::apply::{Pool, Stopped};
+use crate::analysis::{JournalMode, StatementKind, Trait};
+use crate::apply::{Pool, Stopped, WorkerStart};
 use crate::deferral::Deferral;
 use crate::expect::Expectations;
 use crate::lexer::{self, Dialect, Location, Statement, Statements, Terminator};
@@ -72,8 +73,8 @@ use large_transaction::LargeTransactions;
 pub(crate) use load_context::{ChunkLimits, LoadContext};
 pub(crate) use look_ahead::{Analysis, ItemAhead};
 use main_batch::MainBatch;
-pub(crate) use main_session::IN_TRANSACTION;
 use main_session::MainSession;
+pub(crate) use main_session::{FreshSession, IN_TRANSACTION};
 use prepared_texts::PreparedTexts;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
@@ -85,6 +86,7 @@ use set_run::Joining;
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
     pool: &'l Pool,
+    workers: &'l WorkerStart,
     progress: &'l Progress,
     deferral: &'l Deferral,
     deferred_indexes: DeferredIndexes,
@@ -125,26 +127,21 @@ struct KnownForm {
 impl<'l> Coordinator<'l> {
     pub(crate) fn open(
         load_context: LoadContext<'l>,
+        fresh: FreshSession,
         chunk_limits: ChunkLimits,
         resume: Option<Resume>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let LoadContext { pool, progress, targets, catalog, deferral, deferred_keys, checkpoints } = load_context;
+        let LoadContext { pool, workers, progress, targets, catalog, deferral, deferred_keys, checkpoints } =
+            load_context;
+        let functions = catalog.functions().clone();
         let catalog = CatalogCache::new(catalog);
-        let folds = catalog.connection().fetch(b"SELECT @@lower_case_table_names")?;
-        let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
-        let flavor = catalog.connection().version().flavor;
-        let functions = match flavor {
-            Flavor::MySql => FunctionSet::all(),
-            Flavor::MariaDb => {
-                let listed = hortator_mysql::catalog::native_functions(&mut catalog.connection())?;
-                FunctionSet::of_server(listed.as_ref())
-            }
-        };
-        let mut main = MainSession::open(pool, progress, targets, checkpoints, functions, output)?;
+        let folds_case = fresh.folds_case();
+        let mut main = MainSession::open(pool, progress, targets, fresh, checkpoints, functions, output)?;
         main.unrecorded = Unrecorded::new(resume.is_some());
         Ok(Self {
             pool,
+            workers,
             progress,
             deferral,
             deferred_indexes: DeferredIndexes::new(deferred_keys),
@@ -190,6 +187,9 @@ impl<'l> Coordinator<'l> {
         let mut statement =
             AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
         self.main.check_released(&statement.text, &statement.location)?;
+        if workers::may_change_logins(&statement.info) {
+            self.connect_workers()?;
+        }
         if self.stays_behind_held(&statement.info) {
             self.saved.statement_comes(&statement);
             self.expect(&statement);
@@ -486,29 +486,5 @@ impl<'l> Coordinator<'l> {
         self.flush()?;
         self.main.commit_pending()?;
         self.pool.drain(&mut || self.main.keep_alive())
-    }
-
-    /// What the server says of a table, after all definitions before this place.
-    fn table(&mut self, name: &TableName, location: &Location) -> Result<Option<Arc<Table>>, Stopped> {
-        if let Some(remembered) = self.catalog.remembered(name) {
-            return Ok(remembered);
-        }
-        self.flush()?;
-        self.pool.wait_clear(&write_sets::look(name), &mut || self.main.keep_alive())?;
-        self.main.check_writer(b"", location)?;
-        self.ask(location, |catalog| catalog.ask(name))
-    }
-
-    /// Which relations the schema of this one holds, and whether it is among them.
-    fn list_relations(&mut self, name: &TableName, location: &Location) -> Result<(), Stopped> {
-        if !self.catalog.has_listed(&name.schema) {
-            // Definitions under way are not in the list yet.
-            self.flush()?;
-            self.pool.wait_clear(&write_sets::schema(&name.schema), &mut || self.main.keep_alive())?;
-        }
-        if self.ask(location, |catalog| catalog.list_relations(&name.schema))? {
-            return Ok(());
-        }
-        self.table(name, location).map(drop)
     }
 }

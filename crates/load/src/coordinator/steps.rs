@@ -1,12 +1,17 @@
 //! What is to be done with a statement: the planner is given what is known, until it needs to know nothing more.
 
+use std::sync::Arc;
+
+use hortator_mysql::catalog::{Table, TableName};
+
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::chunk_builder::OpenChunk;
 use super::main_session::IN_TRANSACTION;
 use crate::analysis::{StatementInfo, StatementKind};
 use crate::apply::Stopped;
-use crate::planner::{Form, Names, PlanFacts, Reason, Step, plan};
+use crate::lexer::Location;
+use crate::planner::{Form, Names, PlanFacts, Reason, Step, plan, write_sets};
 
 /// Why a statement that any connection could run goes with those before it.
 const FOLLOWS_CHANGES: Reason = "the statement follows changes of rows";
@@ -69,5 +74,29 @@ impl Coordinator<'_> {
     pub(super) fn names(&self) -> Names<'_> {
         let state = self.main.state();
         Names { database: state.database.as_deref(), folds_case: self.folds_case, are_utf8: state.names_are_utf8() }
+    }
+
+    /// What the server says of a table, after all definitions before this place.
+    pub(super) fn table(&mut self, name: &TableName, location: &Location) -> Result<Option<Arc<Table>>, Stopped> {
+        if let Some(remembered) = self.catalog.remembered(name) {
+            return Ok(remembered);
+        }
+        self.flush()?;
+        self.pool.wait_clear(&write_sets::look(name), &mut || self.main.keep_alive())?;
+        self.main.check_writer(b"", location)?;
+        self.ask(location, |catalog| catalog.ask(name))
+    }
+
+    /// Which relations the schema of this one holds, and whether it is among them.
+    fn list_relations(&mut self, name: &TableName, location: &Location) -> Result<(), Stopped> {
+        if !self.catalog.has_listed(&name.schema) {
+            // Definitions under way are not in the list yet.
+            self.flush()?;
+            self.pool.wait_clear(&write_sets::schema(&name.schema), &mut || self.main.keep_alive())?;
+        }
+        if self.ask(location, |catalog| catalog.list_relations(&name.schema))? {
+            return Ok(());
+        }
+        self.table(name, location).map(drop)
     }
 }

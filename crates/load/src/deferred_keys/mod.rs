@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hortator_mysql::catalog::TableName;
-use hortator_mysql::{Connection, Error, Flavor};
+use hortator_mysql::{Connection, Error, Flavor, Version};
 
 use crate::checkpoint::{CheckpointMode, Checkpoints, KEY_SESSION, MissingKeysOf};
 use crate::cluster::Targets;
@@ -133,11 +133,11 @@ impl DeferredKeys {
         options: &Options,
         targets: &Arc<Targets>,
         checkpoints: Option<&Checkpoints>,
-        connection: &Connection,
+        version: &Version,
     ) -> Result<Self, Error> {
         let asked = options.defer_indexes;
-        let disabled_reason = disabled_reason(options, targets, checkpoints.is_some(), connection)
-            .filter(|_| asked != DeferIndexes::Never);
+        let disabled_reason =
+            disabled_reason(options, targets, checkpoints.is_some(), version).filter(|_| asked != DeferIndexes::Never);
         let recorded = checkpoints.map_or(Ok(Vec::new()), Checkpoints::missing_keys)?;
         let has_record = match checkpoints.filter(|_| asked != DeferIndexes::Never && disabled_reason.is_none()) {
             Some(checkpoints) => match checkpoints.prepare_missing_keys() {
@@ -337,9 +337,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Why a load with these options would defer no keys.
-pub(crate) fn planned_reason(options: &Options, targets: &Targets, connection: &Connection) -> Option<&'static str> {
+pub(crate) fn planned_reason(options: &Options, targets: &Targets, version: &Version) -> Option<&'static str> {
     let has_checkpoints = options.checkpoint_mode != CheckpointMode::Disabled;
-    disabled_reason(options, targets, has_checkpoints, connection)
+    disabled_reason(options, targets, has_checkpoints, version)
 }
 
 /// Why a load cannot defer keys.
@@ -347,12 +347,12 @@ fn disabled_reason(
     options: &Options,
     targets: &Targets,
     has_checkpoints: bool,
-    connection: &Connection,
+    version: &Version,
 ) -> Option<&'static str> {
     if !has_checkpoints {
         return Some("the load writes no checkpoints, so that nothing would say which keys are missing");
     }
-    server_reason(targets, connection).or_else(|| options.force.then_some(FORCED))
+    server_reason(targets, version).or_else(|| options.force.then_some(FORCED))
 }
 
 const NO_RECORD: &str =
@@ -360,8 +360,7 @@ const NO_RECORD: &str =
 const FORCED: &str = "a forced load (--force) does not know which tables it has created";
 
 /// Why no load can defer keys on a server.
-fn server_reason(targets: &Targets, connection: &Connection) -> Option<&'static str> {
-    let version = connection.version();
+fn server_reason(targets: &Targets, version: &Version) -> Option<&'static str> {
     if version.flavor != Flavor::MariaDb {
         Some("the server is not MariaDB")
     } else if (version.major, version.minor) < ATOMIC_DDL {

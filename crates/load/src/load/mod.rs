@@ -7,20 +7,22 @@ mod error;
 mod interrupter;
 mod options;
 mod phases;
+mod sessions;
 mod state;
 mod stream;
 mod worker_count;
 
+use std::panic::resume_unwind;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
 use std::time::Instant;
-
-use hortator_mysql::Connection;
 
 use crate::apply::Pool;
 use crate::checkpoint::{self, CheckpointMode, Checkpoints, Start};
 use crate::cluster::{NodeMonitor, Targets};
+use crate::coordinator::FreshSession;
 pub use crate::coordinator::InDoubt;
 use crate::deferral::Deferral;
 use crate::deferred_keys::DeferredKeys;
@@ -33,6 +35,7 @@ pub use error::{OpenError, StartError};
 pub use interrupter::Interrupter;
 pub use options::Options;
 use phases::Loaded;
+use sessions::Sessions;
 use state::LoadState;
 use worker_count::WorkerCount;
 
@@ -48,6 +51,8 @@ const RESTARTS_LIMIT: u64 = 100;
 pub struct Load {
     options: Options,
     state: Arc<LoadState>,
+    /// For the first reading of the input.
+    sessions: Mutex<Option<Sessions>>,
     /// What it reads instead of files: once.
     source: Mutex<Option<Source>>,
 }
@@ -59,16 +64,34 @@ impl Load {
     /// When there is no connection, the server refuses it, nodes do not belong together, or what is recorded does not
     /// allow it.
     pub fn open(options: Options) -> Result<Self, OpenError> {
+        let start = Instant::now();
         let targets = Arc::new(Targets::open(&options.connect, &options.nodes)?);
-        let mut connection = Connection::open(targets.options())?;
-        let WorkerCount { threads, reason: threads_reason } = WorkerCount::choose(options.threads, &mut connection)?;
+        let mut first = targets.connect_first()?;
+        let version = first.connection.version().clone();
+        let WorkerCount { threads, reason: threads_reason } =
+            WorkerCount::choose(options.threads, &mut first.connection)?;
         let chunk_bytes = options.chunk_bytes.unwrap_or(CHUNK_BYTES);
         let limit_bytes = options.in_flight_bytes.unwrap_or(IN_FLIGHT_BYTES).max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
         let progress = Arc::new(Progress::new(threads));
-        let (checkpoints, checkpoints_disabled_reason) = open_checkpoints(&options, &targets, threads)?;
+        let open_checkpoints = || open_checkpoints(&options, &targets, threads);
+        let ((checkpoints, checkpoints_disabled_reason), sessions) = match options.start {
+            Start::New => thread::scope(|scope| {
+                // The disk is slow to create their schema.
+                let checkpoints = scope.spawn(open_checkpoints);
+                let sessions = Sessions::open(&targets, || FreshSession::new(first, None));
+                let checkpoints = checkpoints.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                Ok::<_, OpenError>((checkpoints, sessions))
+            }),
+            Start::Resume | Start::ResumeId(_) => {
+                let checkpoints = open_checkpoints()?;
+                let sessions = Sessions::open(&targets, || FreshSession::new(first, checkpoints.0.as_ref()));
+                Ok((checkpoints, sessions))
+            }
+        }?;
+        let sessions = sessions.inspect_err(|_| forget_empty(checkpoints.as_ref()))?;
         let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
-        let deferred_keys = DeferredKeys::open(&options, &targets, checkpoints.as_ref(), &connection)?;
+        let deferred_keys = DeferredKeys::open(&options, &targets, checkpoints.as_ref(), &version)?;
         let mut rows_before = 0;
         if let Some(checkpoints) = checkpoints.as_ref().filter(|_| options.start != Start::New) {
             for (table, rows) in checkpoints.rows_by_table()? {
@@ -79,7 +102,7 @@ impl Load {
         let state = LoadState {
             threads,
             threads_reason,
-            start: Instant::now(),
+            start,
             monitor: NodeMonitor::new(&targets, threads, options.is_throttled),
             targets,
             pool,
@@ -91,7 +114,7 @@ impl Load {
             deferral,
             deferred_keys,
         };
-        Ok(Self { options, state: Arc::new(state), source: Mutex::new(None) })
+        Ok(Self { options, state: Arc::new(state), sessions: Mutex::new(Some(sessions)), source: Mutex::new(None) })
     }
 
     /// Reads this instead of files, which must be none, without checkpoints: it cannot be read again.
@@ -126,7 +149,7 @@ impl Load {
     pub fn run(self, output: &mut dyn Output) -> Result<Summary, StartError> {
         let state = &*self.state;
         let LoadState { targets, monitor, .. } = state;
-        std::thread::scope(|scope| {
+        thread::scope(|scope| {
             let _guard = monitor.start_guard();
             for node in 0..targets.size() {
                 scope.spawn(move || monitor.monitor_node(targets, node));
@@ -134,7 +157,7 @@ impl Load {
             let (_ends_here, until) = mpsc::channel();
             scope
                 .spawn(move || state.checkpoints.iter().for_each(|checkpoints| checkpoints.keep_local_journal(&until)));
-            let loaded = self.load(output).inspect_err(|_| state.forget_empty_checkpoints())?;
+            let loaded = self.load(output).inspect_err(|_| forget_empty(state.checkpoints.as_ref()))?;
             state.build_missing_keys();
             let validated = loaded.validate(state, &self.options);
             let verified = validated.verify(state);
@@ -174,6 +197,12 @@ impl Load {
         let LoadState { checkpoints, restarts, .. } = &*self.state;
         checkpoints.is_some() && self.options.identity().is_certain() && restarts.load(Relaxed) < RESTARTS_LIMIT
     }
+}
+
+/// The load did not begin: nothing of it stays on record, unless an earlier run has recorded something.
+fn forget_empty(checkpoints: Option<&Checkpoints>) {
+    // Where the server is gone, the next load of the same input discards them.
+    let _ = checkpoints.map(|checkpoints| checkpoints.end(false));
 }
 
 /// The checkpoints of the load, or why there are none.

@@ -40,14 +40,6 @@ impl LoadState {
         !self.pool.has_stopped() && !self.pool.is_interrupted()
     }
 
-    /// The load did not begin: nothing of it stays on record, unless an earlier run has recorded something.
-    pub(super) fn forget_empty_checkpoints(&self) {
-        if let Some(checkpoints) = &self.checkpoints {
-            // Where the server is gone, the next load of the same input discards them.
-            let _ = checkpoints.end(false);
-        }
-    }
-
     /// The load ends: the deferred keys that are missing are built, whatever has ended it.
     pub(super) fn build_missing_keys(&self) {
         let Some(checkpoints) = &self.checkpoints else { return };

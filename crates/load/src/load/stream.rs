@@ -1,6 +1,6 @@
-//! One reading of the input: all connections first, then every statement through the coordinator to the workers.
+//! One reading of the input: every statement through the coordinator to the main session and the workers.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
@@ -8,10 +8,11 @@ use std::thread;
 use hortator_mysql::Error;
 
 use super::phases::Loaded;
+use super::sessions::Sessions;
 use super::state::LoadState;
 use super::{CHUNK_BYTES, InDoubt, Load, StartError};
-use crate::apply::{CatalogConnection, Stopped, Worker};
-use crate::coordinator::{ChunkLimits, Coordinator, LoadContext, Resume};
+use crate::apply::{CatalogConnection, Stopped, Worker, WorkerStart};
+use crate::coordinator::{ChunkLimits, Coordinator, FreshSession, LoadContext, Resume};
 use crate::expect::Expectations;
 use crate::lexer::{self, Charset, Dialect, Item, Statements, StatementsOptions};
 use crate::output::Output;
@@ -23,22 +24,35 @@ impl Load {
     /// # Errors
     /// When a connection cannot be opened. Nothing of the input is read then.
     pub(super) fn load_stream(&self, is_resume: bool, output: &mut dyn Output) -> Result<Loaded, StartError> {
-        let LoadState { targets, pool, progress, checkpoints, deferral, deferred_keys, .. } = &*self.state;
+        let LoadState { threads, targets, pool, progress, checkpoints, deferral, deferred_keys, .. } = &*self.state;
         let checkpoints = checkpoints.as_ref();
         let resume = if is_resume { self.open_resume()? } else { None };
-        let catalog = CatalogConnection::open(targets)?;
-        let load_context =
-            LoadContext { pool, progress, targets, catalog: &catalog, deferral, deferred_keys, checkpoints };
-        let mut coordinator = Coordinator::open(load_context, self.chunk_limits(), resume, output)?
+        let given = self.sessions.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Sessions { main, catalog } = match given {
+            Some(sessions) => sessions,
+            None => Sessions::open(targets, || FreshSession::open(targets, checkpoints, &|| pool.is_interrupted()))?,
+        };
+        let start = WorkerStart::new(*threads);
+        let load_context = LoadContext {
+            pool,
+            workers: &start,
+            progress,
+            targets,
+            catalog: &catalog,
+            deferral,
+            deferred_keys,
+            checkpoints,
+        };
+        let mut coordinator = Coordinator::open(load_context, main, self.chunk_limits(), resume, output)?
             .with_expectations(self.options.verify.then(Expectations::default));
-        let workers = self.connect_workers(&catalog)?;
         if let Some(checkpoints) = checkpoints {
             checkpoints.on_internal_connection(|_, _| Ok(()))?;
         }
         thread::scope(|scope| {
-            for worker in workers {
+            for number in 1..=*threads {
+                let (worker, start) = (self.worker(number, &catalog), &start);
                 scope.spawn(move || {
-                    if catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {
+                    if catch_unwind(AssertUnwindSafe(|| worker.run(start))).is_err() {
                         pool.poison();
                     }
                 });
@@ -48,6 +62,7 @@ impl Load {
             let _ = pool.drain(&mut || {});
             coordinator.end();
             pool.close();
+            start.end();
         });
         Ok(Loaded { expectations: coordinator.into_expectations() })
     }
@@ -66,29 +81,11 @@ impl Load {
         Ok(Some(Resume::new(checkpoints.reader()?, in_doubt, restarts.load(Relaxed) > 0)))
     }
 
-    /// All workers, each with its connection: the dump may change who can log in (its own account's password, say).
-    fn connect_workers<'l>(&'l self, catalog: &'l CatalogConnection) -> Result<Vec<Worker<'l>>, StartError> {
-        let LoadState { threads, targets, monitor, pool, progress, checkpoints, deferred_keys, .. } = &*self.state;
-        let worker = |number| {
-            Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), catalog)
-                .with_deferred_keys(deferred_keys)
-                .with_batch_rows(self.options.batch_rows)
-        };
-        let mut workers: Vec<Worker<'_>> = (1..=*threads).map(worker).collect();
-        let outcomes: Vec<_> = thread::scope(|scope| {
-            let connecting: Vec<_> = workers.iter_mut().map(|worker| scope.spawn(|| worker.connect())).collect();
-            connecting.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-        for (index, outcome) in outcomes.into_iter().enumerate() {
-            match outcome {
-                Err(error) if !pool.is_interrupted() => {
-                    return Err(StartError::Worker { number: index + 1, threads: *threads, error });
-                }
-                // An interrupted load has nothing to connect for.
-                _ => {}
-            }
-        }
-        Ok(workers)
+    fn worker<'l>(&'l self, number: usize, catalog: &'l CatalogConnection) -> Worker<'l> {
+        let LoadState { targets, monitor, pool, progress, checkpoints, deferred_keys, .. } = &*self.state;
+        Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), catalog)
+            .with_deferred_keys(deferred_keys)
+            .with_batch_rows(self.options.batch_rows)
     }
 
     fn chunk_limits(&self) -> ChunkLimits {

@@ -125,7 +125,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
         plan: Plan {
             cluster: targets.plan(),
             defer_indexes: options.defer_indexes,
-            indexes_not_deferred_reason: deferred_keys::planned_reason(options, &targets, &connection),
+            indexes_not_deferred_reason: deferred_keys::planned_reason(options, &targets, connection.version()),
             ..Plan::default()
         },
         connection,

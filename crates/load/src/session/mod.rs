@@ -34,6 +34,9 @@ const NULLABLE: &[&str] = &[
     "innodb_tmpdir",
 ];
 
+/// Asks for all variables of a session.
+const SHOW_VARIABLES: &[u8] = b"SHOW SESSION VARIABLES";
+
 /// Variables of a session by lower-case name; `None` is NULL.
 pub(crate) type Variables = BTreeMap<String, Option<Vec<u8>>>;
 
@@ -43,16 +46,17 @@ pub(crate) type Variables = BTreeMap<String, Option<Vec<u8>>>;
 /// # Errors
 /// When there is no connection.
 pub fn open_long_lived(options: &ConnectOptions) -> Result<Connection, Error> {
-    open_long_lived_with_autocommit(options).map(|(connection, _)| connection)
+    let mut connection = Connection::open(options)?;
+    make_long_lived(&mut connection)?;
+    Ok(connection)
 }
 
-/// The same, with whether statements of a new session commit by themselves on this server: one may be set up to keep all
-/// in a transaction (`autocommit = 0`).
+/// Makes a new connection such a one; gives whether statements of a new session commit by themselves on this server: one
+/// may be set up to keep all in a transaction (`autocommit = 0`).
 ///
 /// # Errors
-/// When there is no connection.
-pub fn open_long_lived_with_autocommit(options: &ConnectOptions) -> Result<(Connection, bool), Error> {
-    let mut connection = Connection::open(options)?;
+/// What the server or the connection says.
+pub fn make_long_lived(connection: &mut Connection) -> Result<bool, Error> {
     connection.execute(format!("SET SESSION wait_timeout = {IDLE_LIMIT_S}").as_bytes())?;
     if connection.version().flavor == Flavor::MySql {
         // Else MySQL answers with what it has known for a day: counters are to be those of now. Old ones don't know it.
@@ -63,7 +67,7 @@ pub fn open_long_lived_with_autocommit(options: &ConnectOptions) -> Result<(Conn
     if !autocommits {
         connection.execute(b"SET SESSION autocommit = 1")?;
     }
-    Ok((connection, autocommits))
+    Ok(autocommits)
 }
 
 /// What a session's variables and default schema are.
@@ -182,7 +186,11 @@ impl SessionState {
 /// # Errors
 /// What the server or the connection says.
 fn session_variables(connection: &mut Connection) -> Result<Variables, Error> {
-    let rows = connection.fetch(b"SHOW SESSION VARIABLES")?;
+    Ok(variables_of(connection.fetch(SHOW_VARIABLES)?))
+}
+
+/// The variables in the answer to [`SHOW_VARIABLES`].
+fn variables_of(rows: Vec<hortator_mysql::Row>) -> Variables {
     let variable = |row: hortator_mysql::Row| {
         let mut values = row.into_iter();
         let name = String::from_utf8_lossy(&values.next()??).to_ascii_lowercase();
@@ -190,7 +198,7 @@ fn session_variables(connection: &mut Connection) -> Result<Variables, Error> {
         let value = as_reported(&name, value.unwrap_or_default());
         Some((name, value))
     };
-    Ok(rows.into_iter().filter_map(variable).collect())
+    rows.into_iter().filter_map(variable).collect()
 }
 
 /// Variables that no session has for itself: their values are among those of a session too, and change under it. Empty

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hortator_mysql::{Connection, Error, SessionChanges};
 
-use super::{SessionState, as_reported, global_variables, session_variables};
+use super::{SHOW_VARIABLES, SessionState, as_reported, global_variables, variables_of};
 use crate::analysis::{Assignments, is_propagated, is_session_local};
 
 /// Variables that switch the server's reports.
@@ -60,10 +60,12 @@ impl Tracker {
     /// # Errors
     /// What the server or the connection says.
     pub fn refresh(&mut self, main: &mut Connection) -> Result<(), Error> {
-        let variables = session_variables(main)?;
         // As bytes: the answer must not depend on character_set_results.
-        let row = main.fetch(b"SELECT CAST(DATABASE() AS BINARY)")?;
-        let database = row.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+        let questions = [SHOW_VARIABLES.to_vec(), b"SELECT CAST(DATABASE() AS BINARY)".to_vec()];
+        let mut answers = main.fetch_each(&questions)?.into_iter();
+        let variables = variables_of(answers.next().unwrap_or_default());
+        let row = answers.next().and_then(|rows| rows.into_iter().next());
+        let database = row.and_then(|row| row.into_iter().next().flatten());
         let collation_database = variables.get("collation_database").cloned().flatten();
         let mut state = (*self.state).clone();
         if state.initial.is_empty() {

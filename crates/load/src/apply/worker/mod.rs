@@ -23,6 +23,7 @@ use super::catalog_connection::CatalogConnection;
 use super::chunk::{Chunk, RowTarget, Work};
 use super::pool::{CommitSlot, Pool};
 use super::row_sender::{Protocol, RowSender};
+use super::worker_start::WorkerStart;
 use crate::checkpoint::{Checkpoints, RecoveryHint};
 use crate::cluster::{Targets, Throttle};
 use crate::deferred_keys::DeferredKeys;
@@ -156,8 +157,13 @@ impl<'l> Worker<'l> {
         Self { batch_rows, ..self }
     }
 
-    /// Applies chunks until there are no more.
-    pub fn run(mut self) {
+    /// Connects once workers are needed, and applies chunks until there are no more.
+    pub fn run(mut self, start: &WorkerStart) {
+        let Some(connecting) = start.wait_for_request(self.number) else { return };
+        let connected = self.connect();
+        if !connecting.finish(connected) {
+            return;
+        }
         while let Some((seqno, mut chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
             if let Work::FirstRows { form, atomicity } = &chunk.work

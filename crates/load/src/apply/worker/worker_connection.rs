@@ -1,4 +1,4 @@
-//! The worker's connection: opened before the first statement, brought to the session state of each chunk, given up when
+//! The worker's connection: opened before the first chunk, brought to the session state of each chunk, given up when
 //! lost and then opened again for the next chunk.
 
 use hortator_mysql::{Connection, Error};
@@ -20,11 +20,9 @@ pub(super) struct WorkerConnection {
 }
 
 impl Worker<'_> {
-    /// Opens the connection, so that the first chunk need not: until then the dump may have changed who can log in.
-    ///
-    /// # Errors
-    /// When the server cannot be reached, refuses the login, or has not ended the session that had this worker's number.
-    pub fn connect(&mut self) -> Result<(), Error> {
+    /// Opens the connection, before the first chunk. An error means that the server cannot be reached, refuses the login, or
+    /// has not ended the session that had this worker's number.
+    pub(super) fn connect(&mut self) -> Result<(), Error> {
         match self.open_connection() {
             // A server that has just come back may go once more.
             Err(error) if error.is_lost() && !self.pool.is_interrupted() => self.open_connection(),
