@@ -144,7 +144,10 @@ fn a_password_is_not_in_the_process_list() {
     root.execute(b"DROP USER IF EXISTS holder@localhost").unwrap();
     root.execute(format!("CREATE USER holder@localhost IDENTIFIED BY '{PASSWORD}'").as_bytes()).unwrap();
     root.execute(b"GRANT ALL ON *.* TO holder@localhost").unwrap();
+    let is_connected = "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE USER = 'holder'";
     for password in [format!("-p{PASSWORD}"), format!("--password={PASSWORD}")] {
+        // The server may still be ending the sessions of the load before.
+        pair.hortator.wait_until(&is_connected.replace("> 0", "= 0"));
         let mut command = hortator("load");
         command.arg("--no-defaults").arg("-S").arg(pair.hortator.socket()).args(["-u", "holder", &password]);
         let (reader, mut writer) = std::io::pipe().unwrap();
@@ -152,7 +155,7 @@ fn a_password_is_not_in_the_process_list() {
         let mut running = Running::start(command);
         writer.write_all(b"SELECT 'it is here';\n").unwrap();
         // It has read its arguments once it is connected.
-        pair.hortator.wait_until("SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE USER = 'holder'");
+        pair.hortator.wait_until(is_connected);
         assert!(!running.has_ended());
         let command_line = fs::read(format!("/proc/{}/cmdline", running.pid())).unwrap();
         let command_line = String::from_utf8_lossy(&command_line).into_owned();

@@ -434,7 +434,7 @@ fn records_in_the_dump() {
     for statement in [
         "CREATE DATABASE IF NOT EXISTS hortator",
         "DROP TABLE `hortator`.`chunks`",
-        "INSERT INTO hortator.loads VALUES (1)",
+        "INSERT INTO hortator.chunks VALUES (1)",
     ] {
         server.reset();
         let text = format!("CREATE TABLE t (id INT);\nINSERT INTO t VALUES (1);\n{statement};\n");

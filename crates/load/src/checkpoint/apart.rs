@@ -220,8 +220,8 @@ impl Checkpoints {
         local.expire();
         let written = self.on_internal_connection(|checkpoints, internal| {
             check_server(local.open(), &facts)?;
-            let row = checkpoints.statements.anchor_values(checkpoints.load_id, &new.anchor.from, &anchor);
-            checkpoints.write_all(internal, local.open(), After::Anchor(&row))
+            let set = checkpoints.statements.set_anchor(checkpoints.load_id, &new.anchor.from, &anchor);
+            checkpoints.write_all(internal, local.open(), After::Anchor(set))
         });
         match written {
             Ok(()) => local.renewed(Some(new)),
@@ -261,7 +261,7 @@ impl Checkpoints {
         Ok(())
     }
 
-    fn write_all(&self, internal: &mut Connection, open: Option<&Open>, after: After<'_>) -> Result<(), Error> {
+    fn write_all(&self, internal: &mut Connection, open: Option<&Open>, after: After) -> Result<(), Error> {
         let checkpoints: Vec<Checkpoint> = open.into_iter().flat_map(Open::checkpoints).collect();
         write_all(internal, &self.statements, self.load_id, checkpoints.iter(), after)
     }
@@ -271,12 +271,11 @@ impl Checkpoints {
     }
 }
 
-/// What becomes of the row that names the file.
-#[derive(Clone, Copy)]
-enum After<'a> {
-    /// It has these values.
-    Anchor(&'a str),
-    /// There is none.
+/// What the row of the load says behind that.
+enum After {
+    /// Which file there is: set by this statement.
+    Anchor(Vec<u8>),
+    /// That there is none.
     NoAnchor,
 }
 
@@ -294,18 +293,18 @@ fn check_server(open: Option<&Open>, facts: &ServerFacts) -> Result<(), Error> {
     }
 }
 
-/// Writes checkpoints and the row that names the file, or takes that away: all of it or nothing.
+/// Writes checkpoints, and which file there is: all of it or nothing.
 fn write_all<'c>(
     connection: &mut Connection,
     statements: &Statements,
     load_id: u64,
     checkpoints: impl Iterator<Item = &'c Checkpoint>,
-    after: After<'_>,
+    after: After,
 ) -> Result<(), Error> {
     let mut all = statements.replace(load_id, checkpoints, STATEMENT_BYTES);
     match after {
-        After::Anchor(row) => all.push(statements.replace_values(row)),
-        After::NoAnchor => all.push(statements.retract(load_id, 0)),
+        After::Anchor(set) => all.push(set),
+        After::NoAnchor => all.push(statements.clear_anchor(load_id)),
     }
     let mut replays = 0;
     loop {

@@ -33,14 +33,11 @@ impl Checkpoints {
              `keys` LONGBLOB NOT NULL, `file` LONGBLOB NOT NULL, `line` BIGINT UNSIGNED NOT NULL, `byte` BIGINT UNSIGNED NOT NULL, \
              PRIMARY KEY (`load_id`, `table_schema`, `table_name`)) ENGINE=InnoDB"
         );
-        let mark = format!(
-            "UPDATE {schema}.`loads` SET `format` = GREATEST(`format`, {FORMAT_WITH_KEYS}) WHERE `load_id` = {}",
-            self.load_id
-        );
+        let mark = self.statements.change_load(self.load_id, &format!("`rows`=GREATEST(`rows`,{FORMAT_WITH_KEYS})"));
         self.has_keys_record.store(true, Relaxed);
         self.on_internal_connection(|_, connection| {
             connection.execute(create.as_bytes())?;
-            connection.execute(mark.as_bytes()).map(drop)
+            connection.execute(&mark).map(drop)
         })
     }
 

@@ -9,7 +9,7 @@ use super::apart::{anchor, read_anchor};
 use super::deferred_keys::{self, FORMAT_WITH_KEYS};
 use super::interrupted::{IN_DOUBT_LISTED_LIMIT, Interrupted};
 use super::local_journal;
-use super::statements::{FORMAT, Statements, hex};
+use super::statements::{Statements, hex};
 use super::{Error, Identity, KEY_SESSION, RecoveryHint, State};
 use crate::deferred_keys::{BUILDS_LIMIT, MissingKeys};
 use crate::session::open_long_lived;
@@ -58,32 +58,22 @@ pub(super) fn begin(
                 }
             }
         }
-        let insert = format!(
-            "INSERT INTO {}.`loads` (`load_id`, `format`, `input`, `threads`) VALUES ({load_id}, {FORMAT}, {}, {threads})",
-            statements.quoted(),
-            hex(&input),
-        );
-        connection.execute(insert.as_bytes())?;
+        connection.execute(&statements.begin(load_id, &input, threads))?;
         claim(connection, load_id, 0, 0)
     })?;
     Ok(load_id)
 }
 
-/// Creates the schema and its tables if they are missing; gives whether the schema is new.
+/// Creates the schema and its table if they are missing; gives whether they were.
 fn create(connection: &mut Connection, statements: &Statements) -> Result<bool, Error> {
-    let are_there = format!(
-        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME IN ('loads', 'chunks')",
-        hex(statements.schema()),
-    );
-    let tables = number(connection, &are_there)?;
-    if tables == 2 {
+    if is_there(connection, statements)? {
         return Ok(false);
     }
     match connection.fetch_each(&statements.create().map(String::into_bytes)) {
         Err(hortator_mysql::Error::Server(refusal)) => {
             Err(Error::Unavailable { schema: statements.schema().to_owned(), reason: refusal.message })
         }
-        done => Ok(done.map(|_| tables == 0)?),
+        done => Ok(done.map(|_| true)?),
     }
 }
 
@@ -148,22 +138,13 @@ pub(super) fn take_over(
     load_id: u64,
     threads: usize,
 ) -> Result<(), Error> {
-    let before = number(
-        connection,
-        &format!("SELECT `threads` FROM {}.`loads` WHERE `load_id` = {load_id}", statements.quoted()),
-    )?;
+    let before = number(connection, &statements.of_load(load_id, "`last_id`"))?;
     claim(connection, load_id, 0, 5)?;
     for session in (1..=usize::try_from(before).unwrap_or(0)).chain([super::MAIN_SESSION]) {
         await_end(connection, load_id, session)?;
     }
     await_key_sessions(connection, load_id)?;
-    connection.execute(
-        format!(
-            "UPDATE {}.`loads` SET `threads` = GREATEST(`threads`, {threads}) WHERE `load_id` = {load_id}",
-            statements.quoted(),
-        )
-        .as_bytes(),
-    )?;
+    connection.execute(&statements.change_load(load_id, &format!("`last_id`=GREATEST(`last_id`,{threads})")))?;
     Ok(())
 }
 
@@ -186,12 +167,10 @@ pub(super) fn defer(
     load_id: u64,
     checks: u8,
 ) -> Result<u8, hortator_mysql::Error> {
-    let loads = statements.quoted();
     if checks != 0 {
-        let add = format!("UPDATE {loads}.`loads` SET `deferred` = `deferred` | {checks} WHERE `load_id` = {load_id}");
-        connection.execute(add.as_bytes())?;
+        connection.execute(&statements.change_load(load_id, &format!("`byte`=`byte`|{checks}")))?;
     }
-    let all = number(connection, &format!("SELECT `deferred` FROM {loads}.`loads` WHERE `load_id` = {load_id}"))?;
+    let all = number(connection, &statements.of_load(load_id, "`byte`"))?;
     Ok(u8::try_from(all).unwrap_or(u8::MAX))
 }
 
@@ -218,8 +197,7 @@ fn holder(connection: &mut Connection, load_id: u64) -> Result<Option<u64>, hort
 
 /// All loads: number, input, format.
 fn loads(connection: &mut Connection, statements: &Statements) -> Result<Vec<(u64, Identity, u64)>, Error> {
-    let query = format!("SELECT `load_id`, `input`, `format` FROM {}.`loads` ORDER BY `begun`", statements.quoted());
-    let rows = connection.fetch(query.as_bytes())?;
+    let rows = connection.fetch(&statements.loads())?;
     let load = |row: &Row| {
         // An input that a later version describes in other words is at least one of its number.
         let input = serde_json::from_str(&text(row, 1)).unwrap_or_default();
@@ -234,7 +212,7 @@ pub(super) fn rows_by_table(
     load_id: u64,
 ) -> Result<Vec<(String, u64)>, hortator_mysql::Error> {
     let query = format!(
-        "SELECT `name`, SUM(`rows`) FROM {}.`chunks` WHERE `load_id` = {load_id} AND `state` >= {} AND `name` <> '' \
+        "SELECT `name`, SUM(`rows`) FROM {}.`chunks` WHERE `load_id` = {load_id} AND `first` > 0 AND `state` >= {} AND `name` <> '' \
          GROUP BY `name` ORDER BY `name`",
         statements.quoted(),
         State::Applied as u8,
@@ -265,8 +243,7 @@ pub(super) fn end(
     is_complete: bool,
     are_keys_missing: bool,
 ) -> Result<bool, hortator_mysql::Error> {
-    let recorded = format!("SELECT COUNT(*) FROM {}.`chunks` WHERE `load_id` = {load_id}", statements.quoted());
-    if are_keys_missing || (!is_complete && number(connection, &recorded)? > 0) {
+    if are_keys_missing || (!is_complete && number(connection, &statements.records(load_id))? > 0) {
         return Ok(true);
     }
     with_schema_lock(connection, |connection| Ok(drop_or_remove(connection, statements, load_id)?))
@@ -283,13 +260,12 @@ fn drop_or_remove(
     statements: &Statements,
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
-    let other_loads = format!("SELECT COUNT(*) FROM {}.`loads` WHERE `load_id` <> {load_id}", statements.quoted());
     let other_tables = format!(
-        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('loads', 'chunks', '{}')",
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME NOT IN ('chunks', '{}')",
         hex(statements.schema()),
         deferred_keys::TABLE,
     );
-    let questions = [statements.anchor(load_id), other_loads.into_bytes(), other_tables.into_bytes()];
+    let questions = [statements.anchor(load_id), statements.other_loads(load_id), other_tables.into_bytes()];
     let answers = connection.fetch_each(&questions)?;
     let is_none = |rows: Option<&Vec<Row>>| rows.and_then(|rows| rows.first()).is_some_and(|row| text(row, 0) == "0");
     let anchor = answers.first().and_then(|rows| read_anchor(load_id, rows).ok().flatten());
@@ -316,11 +292,12 @@ fn remove_rows(
     load_id: u64,
 ) -> Result<(), hortator_mysql::Error> {
     deferred_keys::remove(connection, statements, load_id)?;
-    let some =
-        format!("DELETE FROM {}.`chunks` WHERE `load_id` = {load_id} LIMIT {REMOVED_AT_ONCE}", statements.quoted(),);
+    let some = format!(
+        "DELETE FROM {}.`chunks` WHERE `load_id` = {load_id} AND `first` > 0 LIMIT {REMOVED_AT_ONCE}",
+        statements.quoted(),
+    );
     while connection.execute(some.as_bytes())?.affected_rows > 0 {}
-    let load = format!("DELETE FROM {}.`loads` WHERE `load_id` = {load_id}", statements.quoted());
-    connection.execute(load.as_bytes()).map(drop)
+    connection.execute(&statements.retract(load_id, 0)).map(drop)
 }
 
 /// The loads with checkpoints in a schema; none if the schema does not exist. `journal_folder`: where their local journals
@@ -343,7 +320,7 @@ pub fn interrupted(
     for (load_id, input, _) in loads(&mut connection, &statements)? {
         let quoted = statements.quoted();
         let started_at = connection
-            .fetch(format!("SELECT `begun` FROM {quoted}.`loads` WHERE `load_id` = {load_id}").as_bytes())?
+            .fetch(statements.of_load(load_id, "FROM_UNIXTIME(`end_byte`)").as_bytes())?
             .first()
             .map_or_else(String::new, |row| text(row, 0));
         let sums = connection.fetch(

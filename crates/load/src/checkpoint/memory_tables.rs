@@ -59,9 +59,6 @@ pub(super) fn lost_rows(
 fn has_started_since(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<bool, Error> {
     let status = connection.fetch(b"SHOW GLOBAL STATUS LIKE 'Uptime'")?;
     let up_s: u64 = status.first().and_then(|row| text(row, 1).parse().ok()).unwrap_or(0);
-    let loads = statements.quoted();
-    let age = format!(
-        "SELECT GREATEST(0, UNIX_TIMESTAMP() - UNIX_TIMESTAMP(`begun`)) FROM {loads}.`loads` WHERE `load_id` = {load_id}"
-    );
+    let age = statements.of_load(load_id, "GREATEST(0, UNIX_TIMESTAMP() - CAST(`end_byte` AS SIGNED))");
     Ok(number(connection, &age)? > up_s)
 }

@@ -10,8 +10,8 @@
 //! statements with a checkpoint after it has compared their hashes.
 //!
 //! ```text
-//!   loads   one row for each load that is running or interrupted: its input, its start
-//!   chunks  one row for each run of statements: position, hash, state, rows
+//!   chunks  row 0 of each load that is running or interrupted: its input, its start, its local journal
+//!           one row for each run of statements: position, hash, state, rows
 //!   deferred_keys   one row for each table whose keys are dropped, to be built after its rows
 //! ```
 //!

@@ -7,10 +7,15 @@ use super::local_journal::Beginning;
 use super::{Checkpoint, State, TakenBack};
 
 /// Version of the tables' meaning: from 2 on, a load may have a local journal.
-pub(super) const FORMAT: u64 = 2;
+const FORMAT: u64 = 2;
 
-/// The `state` of the row that names the local journal. Its number is 0, and no checkpoint's is.
+/// The `state` of the row of a load, whose `first` is 0, where it names a local journal.
 const LOCAL_JOURNAL_STATE: u8 = 3;
+/// The same where it names none.
+const LOAD_STATE: u8 = 4;
+
+/// The `input` of all rows but those of loads.
+const NO_INPUT: &str = "NULL";
 
 /// Bytes kept of a file's or a table's name.
 const NAME_LIMIT_BYTES: usize = 1024;
@@ -56,27 +61,56 @@ impl Statements {
         &self.quoted
     }
 
-    /// Creates the schema and its tables if they are missing.
-    pub(super) fn create(&self) -> [String; 3] {
+    /// Creates the schema and its table if they are missing: one table, as a server waits for the disk several times for each.
+    pub(super) fn create(&self) -> [String; 2] {
         let schema = &self.quoted;
         [
             format!("CREATE DATABASE IF NOT EXISTS {schema} CHARACTER SET utf8mb4"),
-            format!(
-                "CREATE TABLE IF NOT EXISTS {schema}.`loads` (\
-                 `load_id` BIGINT UNSIGNED NOT NULL PRIMARY KEY, `format` INT UNSIGNED NOT NULL, \
-                 `input` LONGBLOB NOT NULL, `threads` INT UNSIGNED NOT NULL, \
-                 `deferred` TINYINT UNSIGNED NOT NULL DEFAULT 0, \
-                 `begun` TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP) ENGINE=InnoDB"
-            ),
             format!(
                 "CREATE TABLE IF NOT EXISTS {schema}.`chunks` (\
                  `load_id` BIGINT UNSIGNED NOT NULL, `first` BIGINT UNSIGNED NOT NULL, `last` BIGINT UNSIGNED NOT NULL, \
                  `digest` BINARY(16) NOT NULL, `state` TINYINT UNSIGNED NOT NULL, `name` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
                  `rows` BIGINT UNSIGNED NOT NULL, `last_id` BIGINT UNSIGNED NOT NULL, `recovery_hint` VARBINARY(16384) NOT NULL, `file` VARBINARY({NAME_LIMIT_BYTES}) NOT NULL, \
                  `line` BIGINT UNSIGNED NOT NULL, `byte` BIGINT UNSIGNED NOT NULL, `end_byte` BIGINT UNSIGNED NOT NULL, \
-                 PRIMARY KEY (`load_id`, `first`)) ENGINE=InnoDB"
+                 `input` LONGBLOB NULL, PRIMARY KEY (`load_id`, `first`)) ENGINE=InnoDB"
             ),
         ]
+    }
+
+    /// Writes the row of a load. Columns without a use in it have others: `rows` its format, `last_id` its workers, `byte` its
+    /// deferred checks, and `end_byte` its start in seconds.
+    pub(super) fn begin(&self, load_id: u64, input: &str, threads: usize) -> Vec<u8> {
+        format!(
+            "INSERT INTO {}.`chunks` VALUES ({load_id},0,0,X'{:032x}',{LOAD_STATE},X'',{FORMAT},{threads},X'',X'',0,0,UNIX_TIMESTAMP(),{})",
+            self.quoted,
+            0,
+            hex(input),
+        )
+        .into_bytes()
+    }
+
+    /// All loads: number, input, format.
+    pub(super) fn loads(&self) -> Vec<u8> {
+        format!(
+            "SELECT `load_id`,`input`,`rows` FROM {}.`chunks` WHERE `first`=0 ORDER BY `end_byte`,`load_id`",
+            self.quoted
+        )
+        .into_bytes()
+    }
+
+    /// Whether there is another load: the number of these.
+    pub(super) fn other_loads(&self, load_id: u64) -> Vec<u8> {
+        format!("SELECT COUNT(*) FROM {}.`chunks` WHERE `first`=0 AND `load_id`<>{load_id}", self.quoted).into_bytes()
+    }
+
+    /// Asks for something of a load's row.
+    pub(super) fn of_load(&self, load_id: u64, expression: &str) -> String {
+        format!("SELECT {expression} FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`=0", self.quoted)
+    }
+
+    /// Changes a load's row.
+    pub(super) fn change_load(&self, load_id: u64, assignment: &str) -> Vec<u8> {
+        format!("UPDATE {}.`chunks` SET {assignment} WHERE `load_id`={load_id} AND `first`=0", self.quoted).into_bytes()
     }
 
     pub(super) fn insert(&self, load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
@@ -107,25 +141,39 @@ impl Statements {
         statements
     }
 
-    /// The same, of given values.
-    pub(super) fn replace_values(&self, values: &str) -> Vec<u8> {
+    fn replace_values(&self, values: &str) -> Vec<u8> {
         format!("REPLACE INTO {}.`chunks` VALUES {values}", self.quoted).into_bytes()
     }
 
-    /// The values of the row that names the local journal. `text`: what says which.
-    pub(super) fn anchor_values(&self, load_id: u64, from: &Beginning, text: &str) -> String {
+    /// Names the local journal in the row of its load. `text`: what says which.
+    pub(super) fn set_anchor(&self, load_id: u64, from: &Beginning, text: &str) -> Vec<u8> {
         let Beginning { ordinal, file, line } = from;
         let file = hex(&file[..floor(file)]);
-        format!("({load_id},0,{ordinal},X'{:032x}',{LOCAL_JOURNAL_STATE},X'',0,0,{},{file},{line},0,0)", 0, hex(text),)
+        let assignment = format!(
+            "`state`={LOCAL_JOURNAL_STATE},`last`={ordinal},`file`={file},`line`={line},`recovery_hint`={}",
+            hex(text)
+        );
+        self.change_load(load_id, &assignment)
     }
 
-    /// Asks for that row.
+    /// There is no local journal.
+    pub(super) fn clear_anchor(&self, load_id: u64) -> Vec<u8> {
+        self.change_load(load_id, &format!("`state`={LOAD_STATE},`last`=0,`file`=X'',`line`=0,`recovery_hint`=X''"))
+    }
+
+    /// Asks what is set there; no row where there is no local journal.
     pub(super) fn anchor(&self, load_id: u64) -> Vec<u8> {
+        let mut question = self.of_load(load_id, "`last`,`file`,`line`,`recovery_hint`");
+        question.push_str(&format!(" AND `state`={LOCAL_JOURNAL_STATE}"));
+        question.into_bytes()
+    }
+
+    /// The number of a load's records: checkpoints, and a local journal.
+    pub(super) fn records(&self, load_id: u64) -> String {
         format!(
-            "SELECT `last`,`file`,`line`,`recovery_hint` FROM {}.`chunks` WHERE `load_id`={load_id} AND `first`=0",
-            self.quoted,
+            "SELECT COUNT(*) FROM {}.`chunks` WHERE `load_id`={load_id} AND (`first`>0 OR `state`={LOCAL_JOURNAL_STATE})",
+            self.quoted
         )
-        .into_bytes()
     }
 
     pub(super) fn close(&self, load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
@@ -209,7 +257,7 @@ impl Statements {
 fn values(load_id: u64, checkpoint: &Checkpoint, last_id: LastId) -> String {
     let Checkpoint { span, state, table, rows, recovery_hint, .. } = checkpoint;
     format!(
-        "({load_id},{},{},X'{:032x}',{},{},{rows},{},{},{},{},{},{})",
+        "({load_id},{},{},X'{:032x}',{},{},{rows},{},{},{},{},{},{},{NO_INPUT})",
         span.first,
         span.last,
         span.digest,

@@ -24,7 +24,8 @@ pub(super) fn may_change_logins(info: &StatementInfo) -> bool {
         StatementKind::Set => info.assignments.beyond_session || info.assignments.reads_beyond_session,
         StatementKind::Exclusive { .. } => {
             let is_of_session = matches!(info.journal, JournalMode::Control | JournalMode::Session);
-            let is_of_tables = is_any(&[Trait::CreatesTemporary, Trait::DropsTemporary, Trait::WritesRows, Trait::OfSchema]);
+            let is_of_tables =
+                is_any(&[Trait::CreatesTemporary, Trait::DropsTemporary, Trait::WritesRows, Trait::OfSchema]);
             may_do_more || !(is_of_session || is_of_tables)
         }
         _ => may_do_more,

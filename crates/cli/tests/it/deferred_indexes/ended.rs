@@ -334,6 +334,7 @@ fn killed_at_many_points() {
 
 fn has_records(server: &Server) -> bool {
     let query =
-        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'hortator' AND TABLE_NAME = 'loads'";
-    server.rows_of_case(query)[0][0] != "0" && server.rows_of_case("SELECT COUNT(*) FROM hortator.loads")[0][0] != "0"
+        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'hortator' AND TABLE_NAME = 'chunks'";
+    server.rows_of_case(query)[0][0] != "0"
+        && server.rows_of_case("SELECT COUNT(*) FROM hortator.chunks WHERE first = 0")[0][0] != "0"
 }

@@ -58,7 +58,7 @@ impl MainSession<'_> {
     /// Whether the server would refuse a write because of locks of this session.
     fn holds_locks(&mut self) -> bool {
         let table = match self.checkpoints {
-            Some(checkpoints) => [&quote_identifier(checkpoints.schema().as_bytes())[..], b".`loads`"].concat(),
+            Some(checkpoints) => [&quote_identifier(checkpoints.schema().as_bytes())[..], b".`chunks`"].concat(),
             None => b"`mysql`.`db`".to_vec(),
         };
         let answer = self.connection.fetch(&[b"SELECT 1 FROM ".as_slice(), &table, b" LIMIT 0 FOR UPDATE"].concat());
