@@ -20,8 +20,6 @@ const EOF_HEADER: u8 = 0xfe;
 
 /// Do not wait for more at the end of the last file.
 const NON_BLOCKING: u16 = 1;
-/// MariaDB: send the statement of row events too.
-const SEND_ANNOTATE_ROWS: u16 = 2;
 /// MySQL: the packet holds a GTID set.
 const THROUGH_GTID: u16 = 4;
 
@@ -77,7 +75,7 @@ impl BinlogStream {
         let outcome = connection.response().read_acknowledgement();
         outcome
             .map_err(|failure| connection.explain("waiting for the answer to a registration as a replica", failure))?;
-        let (command, body) = dump_command(request, connection.version.flavor);
+        let (command, body) = dump_command(request);
         connection.send("a request for the binary log", &[command], &body)?;
         Ok(BinlogStream { connection })
     }
@@ -94,6 +92,11 @@ impl BinlogStream {
         }
         let received = receive_event(&mut self.connection.wire);
         received.map_err(|failure| self.connection.explain("waiting for an event of the binary log", failure))
+    }
+
+    /// Whether the next event has arrived as a whole: then [`BinlogStream::next_event`] does not wait for it.
+    pub fn has_arrived(&self) -> bool {
+        self.connection.wire.has_packet()
     }
 
     /// The connection's number at the source, as KILL takes it.
@@ -136,11 +139,9 @@ fn registration(server_id: u32) -> Vec<u8> {
 }
 
 /// The command that asks for events, and its body.
-fn dump_command(request: &BinlogRequest, flavor: Flavor) -> (u8, Vec<u8>) {
-    let mut flags = if request.waits { 0 } else { NON_BLOCKING };
-    if flavor == Flavor::MariaDb {
-        flags |= SEND_ANNOTATE_ROWS;
-    }
+fn dump_command(request: &BinlogRequest) -> (u8, Vec<u8>) {
+    // Without the flag for them, MariaDB leaves out the statements of row events (annotations).
+    let flags = if request.waits { 0 } else { NON_BLOCKING };
     let id = request.server_id.to_le_bytes();
     let (file, position): (&[u8], u32) = match &request.start {
         BinlogStart::Position { file, position } => (file, *position),

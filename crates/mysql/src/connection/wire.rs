@@ -140,6 +140,17 @@ impl<T: Read + Write> Wire<T> {
         }
     }
 
+    /// Whether the next packet is in the buffer as a whole. One of several chunks counts as one that is not.
+    pub(super) fn has_packet(&self) -> bool {
+        match &self.buffer[self.start..self.end] {
+            [low, middle, high, _, rest @ ..] => {
+                let length = usize::from(*low) | usize::from(*middle) << 8 | usize::from(*high) << 16;
+                length < CHUNK_LIMIT_BYTES && length <= rest.len()
+            }
+            _ => false,
+        }
+    }
+
     /// Reads a chunk's header and checks its sequence number.
     fn receive_header(&mut self) -> Result<usize, CommandError> {
         let from = self.take(HEADER_BYTES)?;

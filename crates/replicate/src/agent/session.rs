@@ -215,11 +215,13 @@ impl<'t> Session<'t> {
     }
 
     fn apply(&mut self, applier: &mut Applier, queue: &Queue) -> Result<Ended, Error> {
+        let mut receiver = queue.receiver();
         loop {
             if self.until.is_none() {
                 self.hold(applier)?;
             }
-            match self.task.wished(Phase::Source) {
+            let phase = if receiver.has_next() { Phase::Target } else { Phase::Source };
+            match self.task.wished(phase) {
                 Wish::Pause | Wish::CopyAgain | Wish::End if !applier.must_finish() => {
                     self.flush(applier)?;
                     applier.record()?;
@@ -232,7 +234,7 @@ impl<'t> Session<'t> {
                 Wish::Run | Wish::Pause | Wish::CopyAgain | Wish::End => {}
             }
             let had_group = applier.has_group();
-            match queue.pop(if had_group { GROUP_WAIT } else { WISH_INTERVAL }) {
+            match receiver.pop(if had_group { GROUP_WAIT } else { WISH_INTERVAL }) {
                 Popped::Nothing if had_group => self.flush(applier)?,
                 Popped::Nothing if applier.has_answers_due() => {
                     self.task.wished(Phase::Target);
@@ -329,6 +331,10 @@ impl<'t> Session<'t> {
 
     /// Takes note of what is committed: everything that was taken, or only the first of it.
     fn note(&mut self, applier: &mut Applier, is_all: bool) {
+        // Most transactions only join a group: there is nothing new before it is committed.
+        if applier.transactions() == self.counted.0 {
+            return;
+        }
         for text in applier.take_passed_over() {
             self.task.tell(&format!("passed over: {text}"));
             self.task.track(|tracker, _| tracker.on_passed_over());
@@ -350,7 +356,7 @@ impl<'t> Session<'t> {
         let (transactions, groups) = (applier.transactions(), applier.groups());
         let new = (transactions - self.counted.0, groups - self.counted.1);
         self.counted = (transactions, groups);
-        let Some(at) = applier.position().filter(|_| new.0 > 0) else { return };
+        let Some(at) = applier.position() else { return };
         let committed = self.uncommitted.commit(new.0, is_all);
         self.task.track(|tracker, now| tracker.on_committed(committed, new.1, at, now));
     }

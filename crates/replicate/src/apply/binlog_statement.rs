@@ -3,6 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::binlog::Event;
+
 const HEAD: &[u8] = b"BINLOG '";
 const TAIL: &[u8] = b"'";
 /// User variables of which BINLOG takes its text in two parts. It frees them.
@@ -18,6 +20,11 @@ pub struct BinlogStatement {
 }
 
 impl BinlogStatement {
+    /// An empty one with room for these events.
+    pub fn for_events<'e>(events: impl Iterator<Item = &'e Event>) -> BinlogStatement {
+        BinlogStatement { events: Vec::with_capacity(events.map(|event| event.bytes.len()).sum()) }
+    }
+
     /// Adds an event as it stands, or without its compression.
     pub fn push(&mut self, bytes: &[u8]) {
         self.events.extend_from_slice(bytes);

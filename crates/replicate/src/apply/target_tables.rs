@@ -8,6 +8,7 @@ use hortator_mysql::catalog::{TableKind, TableName, table};
 use hortator_mysql::{Connection, Error, quote_string};
 
 use super::node_engines::stays_on_node;
+use crate::binlog::{ByTableMap, TableMap};
 use crate::keys::{ForeignColumn, TableKeys, UniqueColumn};
 use crate::query::{first_value, texts};
 
@@ -103,9 +104,30 @@ pub(super) struct TargetTables {
     /// When a table was last asked for again.
     refreshed: Option<Instant>,
     source_columns: HashMap<(TableName, String), Option<SourceColumn>>,
+    fits: ByTableMap<Fit>,
+}
+
+/// A table that takes the rows of a table map.
+#[derive(Clone, Copy, Debug)]
+struct Fit {
+    can_roll_back: bool,
+    asked: Instant,
 }
 
 impl TargetTables {
+    /// Whether a table that takes the rows of this table map can roll them back; `None` where that is to be found out (again).
+    pub(super) fn fit(&self, map: &Arc<TableMap>, now: Instant) -> Option<bool> {
+        let fit = self.fits.get(map)?;
+        (now.saturating_duration_since(fit.asked) < AGE_LIMIT).then_some(fit.can_roll_back)
+    }
+
+    /// The table, as it was asked for last, takes the rows of this table map.
+    pub(super) fn note_fit(&mut self, map: &Arc<TableMap>, name: &TableName, can_roll_back: bool) {
+        if let Some((_, asked)) = self.tables.get(name) {
+            self.fits.insert(map, Fit { can_roll_back, asked: *asked });
+        }
+    }
+
     /// A statement may have changed any of them.
     pub(super) fn forget(&mut self) {
         *self = TargetTables::default();

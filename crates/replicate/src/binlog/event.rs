@@ -1,5 +1,7 @@
 //! One event: its header, its bytes, and what it says.
 
+use std::sync::Arc;
+
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
@@ -8,6 +10,7 @@ use super::header::EventHeader;
 use super::mysql::{GtidSet, MySqlGtid, Payload};
 use super::query::QueryEvent;
 use super::rows::{RowsEvent, TableMap};
+use super::table_maps::KnownMaps;
 use super::user_variable::UserVariable;
 
 /// An event of a binary log.
@@ -59,8 +62,8 @@ pub enum Content {
     },
     /// A user variable of the next statement.
     UserVariable(UserVariable),
-    /// A table that rows behind it belong to.
-    TableMap(TableMap),
+    /// A table that rows behind it belong to. One value for all that are alike.
+    TableMap(Arc<TableMap>),
     /// Rows.
     Rows(RowsEvent),
     /// The transaction ends: COMMIT of transactional engines.
@@ -73,7 +76,12 @@ pub enum Content {
 
 impl Content {
     /// Reads the bytes between header and checksum.
-    pub(super) fn read(header: &EventHeader, body: &[u8], format: &FormatDescription) -> Result<Content, Found> {
+    pub(super) fn read(
+        header: &EventHeader,
+        body: &[u8],
+        format: &FormatDescription,
+        maps: &mut KnownMaps,
+    ) -> Result<Content, Found> {
         let mut fields = Fields(body);
         let kind = header.kind;
         Ok(match kind {
@@ -91,7 +99,7 @@ impl Content {
             EventKind::INTVAR => Content::IntVar { kind: fields.u8("which number")?, value: fields.u64("the number")? },
             EventKind::RAND => Content::Rand { seed1: fields.u64("a seed")?, seed2: fields.u64("a seed")? },
             EventKind::USER_VAR => Content::UserVariable(UserVariable::read(body)?),
-            EventKind::TABLE_MAP => Content::TableMap(TableMap::read(body, format)?),
+            EventKind::TABLE_MAP => Content::TableMap(maps.read(body, format)?),
             EventKind::XID => Content::Xid(fields.u64("the number")?),
             EventKind::TRANSACTION_PAYLOAD => Content::Payload(Payload::read(body)?),
             _ if RowsEvent::is_of(kind) => Content::Rows(RowsEvent::read(kind, body, format)?),

@@ -119,6 +119,17 @@ kinds! {
     DELETE_ROWS_COMPRESSED = 171, "Delete_rows_compressed", Handling::Rows;
 }
 
+/// The row of each number in the table; one behind its end for an unknown type. Each event is looked up several times.
+const ROWS: [u8; 256] = {
+    let mut rows = [u8::MAX; 256];
+    let mut row = 0;
+    while row < EVENT_KINDS.len() {
+        rows[EVENT_KINDS[row].kind.0 as usize] = row as u8;
+        row += 1;
+    }
+    rows
+};
+
 impl EventKind {
     /// Whether the source only says that it is there.
     #[must_use]
@@ -129,7 +140,7 @@ impl EventKind {
     /// Its row in the table; `None` for an unknown type.
     #[must_use]
     pub fn row(self) -> Option<&'static KindRow> {
-        EVENT_KINDS.iter().find(|row| row.kind == self)
+        EVENT_KINDS.get(usize::from(ROWS[usize::from(self.0)]))
     }
 }
 

@@ -5,12 +5,14 @@ use super::event_kind::EventKind;
 use super::format_description::FormatDescription;
 use super::header::{EventHeader, HEADER_BYTES};
 use super::mysql::{Payload, PayloadEvents};
+use super::table_maps::KnownMaps;
 use super::{Error, Handling};
 
 /// Reads the events of one stream, in order.
 #[derive(Debug, Default)]
 pub struct EventReader {
     format: Option<FormatDescription>,
+    maps: KnownMaps,
 }
 
 impl EventReader {
@@ -28,7 +30,10 @@ impl EventReader {
         let invalid =
             |found| Error::Invalid { kind: EventKind::TRANSACTION_PAYLOAD.to_string(), end_position: 0, found };
         let format = self.format.clone().map(FormatDescription::without_checksums);
-        Ok(PayloadReader { events: payload.events().map_err(invalid)?, reader: EventReader { format } })
+        Ok(PayloadReader {
+            events: payload.events().map_err(invalid)?,
+            reader: EventReader { format, maps: KnownMaps::default() },
+        })
     }
 
     /// Reads one event of its bytes.
@@ -49,7 +54,7 @@ impl EventReader {
             if format.has_checksums {
                 verify_format(&header, &bytes)?;
             }
-            self.format = Some(format.clone());
+            (self.format, self.maps) = (Some(format.clone()), KnownMaps::default());
             return Ok(Event { header, content: Content::Format(format), bytes });
         }
         // Before a file's format description the server sends where the file begins, with a checksum if all have one.
@@ -71,7 +76,7 @@ impl EventReader {
         }
         let content = match header.kind.row() {
             Some(_) if is_refused(header.kind) => Content::Other,
-            Some(_) => Content::read(&header, &rest[..body_bytes], format).map_err(invalid)?,
+            Some(_) => Content::read(&header, &rest[..body_bytes], format, &mut self.maps).map_err(invalid)?,
             None if header.is_ignorable() => Content::Other,
             None => {
                 return Err(Error::UnknownKind { number: header.kind.0, end_position: header.end_position });

@@ -42,6 +42,14 @@ impl FormatDescription {
         }
     }
 
+    /// One in which a type has a fixed part of so many bytes.
+    #[cfg(test)]
+    pub(super) fn with_fixed_bytes(kind: EventKind, bytes: u8) -> FormatDescription {
+        let mut lengths = vec![0; usize::from(kind.0)];
+        lengths[usize::from(kind.0) - 1] = bytes;
+        FormatDescription { post_header_bytes: lengths, ..FormatDescription::plain() }
+    }
+
     /// Reads the event's bytes behind its header, its checksum included.
     pub(super) fn read(body: &[u8]) -> Result<FormatDescription, Found> {
         let mut fields = Fields(body);

@@ -12,6 +12,7 @@
 //!
 //! Source: MariaDB knowledge base, "Replication Protocol" and its pages on events; MySQL internals, "Binlog Event".
 
+mod column_set;
 mod compressed;
 mod error;
 mod event;
@@ -29,8 +30,10 @@ mod rewrite;
 mod row_changes;
 mod row_images;
 mod rows;
+mod table_maps;
 mod user_variable;
 
+pub use column_set::ColumnSet;
 pub use error::Error;
 pub use event::{Content, Event};
 pub use event_kind::{EVENT_KINDS, EventKind, Handling, KindRow};
@@ -48,4 +51,5 @@ pub(crate) use row_changes::{Cell, Image, RowChange, merged, only};
 pub use row_images::ColumnFormat;
 pub(crate) use row_images::Value;
 pub use rows::{RowsEvent, RowsForm, TableMap};
+pub(crate) use table_maps::ByTableMap;
 pub use user_variable::{UserValue, UserVariable};

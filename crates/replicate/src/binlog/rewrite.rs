@@ -1,5 +1,7 @@
 //! Events with other bytes than the source wrote: without compression, for a table of another name, with a further column.
 
+use std::sync::Arc;
+
 use super::event::{Content, Event};
 use super::event_kind::EventKind;
 use super::fields::Found;
@@ -63,6 +65,7 @@ impl Event {
     /// Makes a table map one of a table with another name.
     pub fn rename_table(&mut self, schema: &[u8], table: &[u8], format: &FormatDescription) {
         let Content::TableMap(map) = &mut self.content else { return };
+        let map = Arc::make_mut(map);
         let names_end = HEADER_BYTES + MAP_HEAD_BYTES + name_bytes(&map.schema) + name_bytes(&map.table);
         (map.schema, map.table) = (schema.to_vec(), table.to_vec());
         let head = self.bytes[HEADER_BYTES..HEADER_BYTES + MAP_HEAD_BYTES].to_vec();
@@ -100,6 +103,7 @@ impl Event {
         format: &FormatDescription,
     ) -> Result<Vec<ColumnFormat>, Found> {
         let Content::TableMap(map) = &mut self.content else { return Err("it is no table map".to_owned()) };
+        let map = Arc::make_mut(map);
         let at = HEADER_BYTES + MAP_HEAD_BYTES + name_bytes(&map.schema) + name_bytes(&map.table);
         let formats = ColumnFormat::read_all(map)?;
         let index = column.index.min(formats.len());
@@ -147,10 +151,10 @@ impl Event {
         let head = self.bytes[HEADER_BYTES..head_end].to_vec();
         let end = self.bytes.len() - if format.has_checksums { CHECKSUM_BYTES } else { 0 };
         let (present, images) = with_column(column, formats, &rows.present, &self.bytes[images_at..end])?;
+        let bits = [&*present[0], &*present[1]].concat();
         rows.columns += 1;
-        rows.images_at = head.len() + length_encoded(rows.columns).len() + present.concat().len();
+        rows.images_at = head.len() + length_encoded(rows.columns).len() + bits.len();
         let count = length_encoded(rows.columns);
-        let bits = present.concat();
         rows.present = present;
         self.replace_body(self.header.kind, &[&head, &count, &bits, &images], format);
         Ok(())

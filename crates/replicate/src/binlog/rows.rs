@@ -1,5 +1,6 @@
 //! Events of rows: which table, what was done with it, and the rows in the server's own form.
 
+use super::column_set::ColumnSet;
 use super::compressed::uncompress;
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
@@ -50,6 +51,11 @@ impl TableMap {
         let nullable = fields.bytes(columns.div_ceil(8), "which columns may be NULL")?.to_vec();
         let names = read_names(fields.0);
         Ok(TableMap { table_id, schema, table, column_types, metadata, nullable, names })
+    }
+
+    /// The table's number, in the event's bytes behind its header.
+    pub(super) fn table_id(body: &[u8]) -> Result<u64, Found> {
+        Fields(body).u48("the table's number")
     }
 
     /// The names of its columns; none where the source does not write them.
@@ -107,7 +113,7 @@ pub struct RowsEvent {
     /// The number of the table's columns.
     pub columns: usize,
     /// Which columns the images hold, a bit each; of an update those before it, then those after.
-    pub present: [Vec<u8>; 2],
+    pub present: [ColumnSet; 2],
     /// Where the images begin in the event's body, in bytes.
     pub(super) images_at: usize,
     /// The images of a compressed event; others stand in the event as they are.
@@ -123,7 +129,7 @@ impl RowsEvent {
             table_id: 0,
             ends_statement: true,
             columns: 0,
-            present: [Vec::new(), Vec::new()],
+            present: [ColumnSet::default(), ColumnSet::default()],
             images_at: 0,
             uncompressed: None,
         }
@@ -150,12 +156,12 @@ impl RowsEvent {
         }
         let columns = usize::try_from(fields.length_encoded("the number of columns")?).unwrap_or(usize::MAX);
         let bits = columns.div_ceil(8);
-        let first = fields.bytes(bits, "which columns the images hold")?.to_vec();
+        let first = fields.bytes(bits, "which columns the images hold")?.into();
         let second = match form {
             RowsForm::Update | RowsForm::PartialUpdate => {
-                fields.bytes(bits, "which columns the after images hold")?.to_vec()
+                fields.bytes(bits, "which columns the after images hold")?.into()
             }
-            RowsForm::Write | RowsForm::Delete => Vec::new(),
+            RowsForm::Write | RowsForm::Delete => ColumnSet::default(),
         };
         let images_at = body.len() - fields.0.len();
         let uncompressed = if is_compressed { Some(uncompress(fields.0)?) } else { None };

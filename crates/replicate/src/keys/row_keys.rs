@@ -8,7 +8,7 @@ use hortator_mysql::catalog::TableName;
 
 use super::table_keys::KeyColumns;
 use super::{Order, TableKeys};
-use crate::binlog::{ColumnFormat, Content, Event, FormatDescription, RowsForm, TableMap, Value};
+use crate::binlog::{ByTableMap, ColumnFormat, Content, Event, FormatDescription, RowsForm, TableMap, Value};
 
 /// Tables that are remembered.
 const TABLES_LIMIT: usize = 10_000;
@@ -106,12 +106,14 @@ impl KeyedTable {
 #[derive(Debug, Default)]
 pub(crate) struct TableCache {
     tables: HashMap<TableName, Option<Arc<KeyedTable>>>,
+    recent: ByTableMap<Option<Arc<KeyedTable>>>,
 }
 
 impl TableCache {
     /// Forgets all: a statement may have changed them.
     pub(crate) fn forget(&mut self) {
         self.tables.clear();
+        self.recent.clear();
     }
 
     /// The table of a table map. `keys` asks for its keys. `None`: rows of it must run alone.
@@ -119,6 +121,19 @@ impl TableCache {
     /// # Errors
     /// Those of `keys`.
     pub(crate) fn get<E>(
+        &mut self,
+        map: &Arc<TableMap>,
+        keys: impl FnOnce(&TableName) -> Result<Option<Arc<TableKeys>>, E>,
+    ) -> Result<Option<Arc<KeyedTable>>, E> {
+        if let Some(known) = self.recent.get(map) {
+            return Ok(known.clone());
+        }
+        let found = self.by_name(map, keys)?;
+        self.recent.insert(map, found.clone());
+        Ok(found)
+    }
+
+    fn by_name<E>(
         &mut self,
         map: &TableMap,
         keys: impl FnOnce(&TableName) -> Result<Option<Arc<TableKeys>>, E>,

@@ -36,7 +36,7 @@ fn uses(table: &str, keys: TableKeys, form: RowsForm, images: &[&[u8]]) -> Write
 }
 
 fn uses_in_order(order: Order, table: &str, keys: TableKeys, form: RowsForm, images: &[&[u8]]) -> WriteSet {
-    let map = TableMap {
+    let map = Arc::new(TableMap {
         table_id: 0,
         schema: b"s".to_vec(),
         table: table.as_bytes().to_vec(),
@@ -44,10 +44,11 @@ fn uses_in_order(order: Order, table: &str, keys: TableKeys, form: RowsForm, ima
         metadata: vec![20, 0],
         nullable: vec![7],
         names: Vec::new(),
-    };
+    });
     let mut rows = RowsEvent::empty(form);
     rows.columns = 3;
-    rows.present = [vec![7], if form == RowsForm::Update { vec![7] } else { Vec::new() }];
+    let after: &[u8] = if form == RowsForm::Update { &[7] } else { &[] };
+    rows.present = [[7].as_slice().into(), after.into()];
     let bytes = [&[0; HEADER_BYTES][..], &images.concat()].concat();
     let header = EventHeader {
         timestamp_s: 0,

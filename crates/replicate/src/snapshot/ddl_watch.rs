@@ -42,8 +42,9 @@ struct State {
 impl DdlWatch {
     /// Reads what comes until the queue is closed or something is found.
     pub(super) fn follow(&self, queue: &Queue) {
+        let mut receiver = queue.receiver();
         while !queue.is_closed() && self.lock().failed.is_none() {
-            let seen = match queue.pop(FOLLOW_INTERVAL) {
+            let seen = match receiver.pop(FOLLOW_INTERVAL) {
                 Popped::Arrival(Arrival::Transaction(transaction)) => self.see(&transaction),
                 Popped::Arrival(Arrival::Idle(at)) => self.reach(&at),
                 Popped::Arrival(Arrival::Failed(error)) => Err(error.into()),

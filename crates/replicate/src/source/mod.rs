@@ -20,7 +20,7 @@ pub use error::Error;
 pub use files::{Completion, FileLog, Until, read_files};
 pub use log_files::{LogFile, bytes_behind, lag_bytes};
 pub(crate) use mysql_gtids::has_gtids;
-pub use queue::{Arrival, Popped, Queue};
+pub use queue::{Arrival, Popped, Queue, Receiver, Sender};
 pub use reader::read;
 pub use start::{check_history, first_position, log_end, request};
 pub(crate) use start::{log_end_in, log_end_query, with_gtid};

@@ -48,7 +48,10 @@ impl Arrival {
 /// What each event and each arrival is counted as besides its bytes.
 const FIXED_BYTES: usize = 200;
 
-/// What [`Queue::pop`] found.
+/// Arrivals go in and out several at once, while they have fewer bytes than this: each time costs a lock, and may wake a thread.
+const BATCH_LIMIT_BYTES: usize = 256 << 10;
+
+/// What [`Receiver::pop`] found.
 #[derive(Debug)]
 pub enum Popped {
     /// The next arrival.
@@ -91,36 +94,16 @@ impl Queue {
         self.read_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Adds an arrival, and waits for room if there is none. False: nobody takes it.
-    pub fn push(&self, arrival: Arrival) -> bool {
-        let mut state = self.lock();
-        while state.bytes >= self.limit_bytes && !state.is_closed {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-        if state.is_closed {
-            return false;
-        }
-        state.bytes += arrival.bytes();
-        state.arrivals.push_back(arrival);
-        // Who takes waits only while there is nothing.
-        if state.arrivals.len() == 1 {
-            self.changed.notify_all();
-        }
-        true
+    /// Where the thread that reads adds arrivals.
+    #[must_use]
+    pub fn sender(&self) -> Sender<'_> {
+        Sender { queue: self, batch: Vec::new(), bytes: 0 }
     }
 
-    /// Takes the next arrival, and waits for it up to a time.
-    pub fn pop(&self, timeout: Duration) -> Popped {
-        let state = self.lock();
-        let waited = self.changed.wait_timeout_while(state, timeout, |state| state.arrivals.is_empty());
-        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let Some(arrival) = state.arrivals.pop_front() else { return Popped::Nothing };
-        let was_full = state.bytes >= self.limit_bytes;
-        state.bytes -= arrival.bytes();
-        if was_full {
-            self.changed.notify_all();
-        }
-        Popped::Arrival(arrival)
+    /// Where the thread that applies takes them.
+    #[must_use]
+    pub fn receiver(&self) -> Receiver<'_> {
+        Receiver { queue: self, batch: VecDeque::new() }
     }
 
     /// Nobody takes anything any more.
@@ -137,5 +120,142 @@ impl Queue {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds arrivals in their order.
+#[derive(Debug)]
+pub struct Sender<'q> {
+    queue: &'q Queue,
+    /// What is not in the queue yet.
+    batch: Vec<Arrival>,
+    bytes: usize,
+}
+
+impl Sender<'_> {
+    /// Adds an arrival, at once or with those behind it: see [`Sender::flush`]. False: nobody takes it.
+    pub fn push(&mut self, arrival: Arrival) -> bool {
+        self.bytes += arrival.bytes();
+        self.batch.push(arrival);
+        self.bytes < BATCH_LIMIT_BYTES || self.flush()
+    }
+
+    /// Puts everything into the queue, and waits for room if there is none. False: nobody takes it.
+    pub fn flush(&mut self) -> bool {
+        let mut state = self.queue.lock();
+        for arrival in self.batch.drain(..) {
+            while state.bytes >= self.queue.limit_bytes && !state.is_closed {
+                state = self.queue.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if state.is_closed {
+                break;
+            }
+            state.bytes += arrival.bytes();
+            state.arrivals.push_back(arrival);
+            // Who takes waits only while there is nothing.
+            if state.arrivals.len() == 1 {
+                self.queue.changed.notify_all();
+            }
+        }
+        self.bytes = 0;
+        !state.is_closed
+    }
+}
+
+/// Takes arrivals in their order.
+#[derive(Debug)]
+pub struct Receiver<'q> {
+    queue: &'q Queue,
+    /// What is not in the queue any more.
+    batch: VecDeque<Arrival>,
+}
+
+impl Receiver<'_> {
+    /// Whether the next arrival is there for sure.
+    #[must_use]
+    pub fn has_next(&self) -> bool {
+        !self.batch.is_empty()
+    }
+
+    /// Takes the next arrival, and waits for it up to a time.
+    pub fn pop(&mut self, timeout: Duration) -> Popped {
+        if self.batch.is_empty() {
+            self.take_batch(timeout);
+        }
+        self.batch.pop_front().map_or(Popped::Nothing, Popped::Arrival)
+    }
+
+    /// Takes one arrival, or several small ones.
+    fn take_batch(&mut self, timeout: Duration) {
+        let changed = &self.queue.changed;
+        let waited = changed.wait_timeout_while(self.queue.lock(), timeout, |state| state.arrivals.is_empty());
+        let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let was_full = state.bytes >= self.queue.limit_bytes;
+        let mut taken_bytes = 0;
+        while let Some(bytes) = state.arrivals.front().map(Arrival::bytes) {
+            if taken_bytes > 0 && taken_bytes + bytes > BATCH_LIMIT_BYTES {
+                break;
+            }
+            taken_bytes += bytes;
+            self.batch.extend(state.arrivals.pop_front());
+        }
+        state.bytes -= taken_bytes;
+        if was_full {
+            changed.notify_all();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    fn idle(position: u64) -> Arrival {
+        Arrival::Idle(LogPosition { file: Vec::new(), position })
+    }
+
+    fn next(receiver: &mut Receiver<'_>) -> Option<u64> {
+        match receiver.pop(Duration::ZERO) {
+            Popped::Arrival(Arrival::Idle(at)) => Some(at.position),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn arrivals_come_in_their_order_when_they_are_flushed() {
+        let queue = Queue::new(1 << 20);
+        let (mut sender, mut receiver) = (queue.sender(), queue.receiver());
+        assert!(sender.push(idle(1)) && sender.push(idle(2)));
+        assert_eq!((next(&mut receiver), receiver.has_next()), (None, false), "nothing is in the queue");
+        assert!(sender.flush() && sender.flush());
+        assert_eq!((next(&mut receiver), receiver.has_next()), (Some(1), true));
+        assert!(sender.push(idle(3)) && sender.flush());
+        assert_eq!([0; 3].map(|_| next(&mut receiver)), [Some(2), Some(3), None]);
+        queue.close();
+        assert!(sender.push(idle(4)), "it is not in the queue");
+        assert!(!sender.flush(), "nobody takes it");
+        assert_eq!(next(&mut receiver), None);
+    }
+
+    #[test]
+    fn what_is_read_ahead_is_bounded() {
+        let count = 20_000;
+        let queue = Queue::new(10 * FIXED_BYTES);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut sender = queue.sender();
+                assert!((0..count).all(|number| sender.push(idle(number))) && sender.flush());
+            });
+            let mut receiver = queue.receiver();
+            for number in 0..count {
+                assert!(queue.lock().bytes <= 11 * FIXED_BYTES);
+                let Popped::Arrival(Arrival::Idle(at)) = receiver.pop(Duration::from_secs(60)) else {
+                    panic!("{number} does not come");
+                };
+                assert_eq!(at.position, number);
+            }
+        });
     }
 }

@@ -14,21 +14,22 @@ pub(super) const PART_LIMIT_BYTES: usize = 4 << 20;
 pub fn read(mut stream: BinlogStream, start: LogPosition, queue: &Queue) {
     let mut events = LogEvents::default();
     let mut assembler = Assembler::new(start);
+    let mut sender = queue.sender();
     loop {
-        if queue.is_closed() {
+        // What has come is not kept back while nothing comes.
+        if !stream.has_arrived() && !sender.flush() {
             return;
         }
-        match next(&mut stream, &mut events, &mut assembler, queue) {
-            Ok(Some(arrival)) => {
-                if !queue.push(arrival) {
-                    return;
-                }
-            }
-            Ok(None) => {}
+        let is_taken = match next(&mut stream, &mut events, &mut assembler, queue) {
+            Ok(Some(arrival)) => sender.push(arrival),
+            Ok(None) => true,
             Err(error) => {
-                queue.push(Arrival::Failed(error));
+                let _ = sender.push(Arrival::Failed(error)) && sender.flush();
                 return;
             }
+        };
+        if !is_taken {
+            return;
         }
     }
 }

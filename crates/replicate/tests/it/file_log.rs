@@ -23,9 +23,9 @@ fn read(folder: &Path) -> (Vec<LogPosition>, Result<String, String>) {
     };
     let queue = Queue::new(QUEUE_BYTES);
     read_files(log, &queue);
-    let mut places = Vec::new();
+    let (mut places, mut receiver) = (Vec::new(), queue.receiver());
     loop {
-        match queue.pop(Duration::ZERO) {
+        match receiver.pop(Duration::ZERO) {
             Popped::Arrival(Arrival::Transaction(one)) => places.push(one.position),
             Popped::Arrival(Arrival::Complete(completion)) => return (places, Ok(completion.0)),
             Popped::Arrival(Arrival::Failed(error)) => return (places, Err(error.to_string())),

@@ -10,21 +10,21 @@ fn request(start: BinlogStart, waits: bool) -> BinlogRequest {
 #[test]
 fn a_request_by_position() {
     let start = BinlogStart::Position { file: b"bin.000007".to_vec(), position: 0x1234 };
-    let (command, body) = dump_command(&request(start, true), Flavor::MariaDb);
+    let (command, body) = dump_command(&request(start, true));
     assert_eq!(command, COM_BINLOG_DUMP);
-    assert_eq!(body, [b"\x34\x12\0\0\x02\0\x04\x03\x02\x01".as_slice(), b"bin.000007"].concat());
+    assert_eq!(body, [b"\x34\x12\0\0\0\0\x04\x03\x02\x01".as_slice(), b"bin.000007"].concat());
 }
 
 #[test]
 fn a_request_by_gtid_that_does_not_wait() {
-    let (command, body) = dump_command(&request(BinlogStart::MariaDbGtid("0-1-2".to_owned()), false), Flavor::MariaDb);
+    let (command, body) = dump_command(&request(BinlogStart::MariaDbGtid("0-1-2".to_owned()), false));
     assert_eq!(command, COM_BINLOG_DUMP);
-    assert_eq!(body, b"\x04\0\0\0\x03\0\x04\x03\x02\x01");
+    assert_eq!(body, b"\x04\0\0\0\x01\0\x04\x03\x02\x01");
 }
 
 #[test]
 fn a_request_by_mysqls_gtid_set() {
-    let (command, body) = dump_command(&request(BinlogStart::MySqlGtid(vec![0; 8]), true), Flavor::MySql);
+    let (command, body) = dump_command(&request(BinlogStart::MySqlGtid(vec![0; 8]), true));
     assert_eq!(command, COM_BINLOG_DUMP_GTID);
     assert_eq!(body, b"\x04\0\x04\x03\x02\x01\0\0\0\0\x04\0\0\0\0\0\0\0\x08\0\0\0\0\0\0\0\0\0\0\0");
 }

@@ -66,6 +66,31 @@ fn packets_are_handed_out_one_by_one_whatever_the_portions() {
 }
 
 #[test]
+fn a_packet_has_arrived_with_its_last_byte() {
+    let sent = packets(0, &[b"one", b"", b"three"]);
+    for portion in 1..sent.len() {
+        let mut wire = Wire::new(Script::new(&sent, portion));
+        let mut left = sent.len();
+        assert!(!wire.has_packet(), "nothing is read");
+        for body in [&b"one"[..], b"", b"three"] {
+            if wire.has_packet() {
+                let (read, next) = (wire.end - wire.start, HEADER_BYTES + body.len());
+                assert!(read >= next, "{portion}: {read} bytes of {next} have arrived");
+            }
+            assert_eq!(wire.receive().unwrap(), body);
+            left -= HEADER_BYTES + body.len();
+        }
+        assert_eq!((left, wire.has_packet()), (0, false), "{portion}");
+    }
+    let mut wire = Wire::new(Script::new(&sent, usize::MAX));
+    wire.receive().unwrap();
+    assert!(wire.has_packet(), "all are read at once");
+    let mut wire = Wire::new(Script::new(&sent, HEADER_BYTES + 3 + HEADER_BYTES - 1));
+    wire.receive().unwrap();
+    assert!(!wire.has_packet(), "the header lacks a byte");
+}
+
+#[test]
 fn numbers_go_around_and_a_wrong_one_is_refused() {
     let bodies: Vec<&[u8]> = vec![b"x"; 600];
     let mut wire = Wire::new(Script::new(&packets(0, &bodies), usize::MAX));

@@ -31,6 +31,11 @@ impl Group {
         self.transactions.iter().flat_map(|one| &one.events)
     }
 
+    /// Whether further transactions of the usual size go with these for sure.
+    pub(super) fn is_filling(&self) -> bool {
+        self.transactions.len() < TRANSACTIONS_LIMIT && self.bytes < BYTES_LIMIT / 2
+    }
+
     /// Whether a transaction with events of so many bytes goes with the others.
     pub(super) fn takes(&self, one: &Transaction, bytes: usize, packet_limit_bytes: usize) -> bool {
         let text_bytes = BinlogStatement::default().text_bytes_with(self.bytes + bytes);
@@ -122,8 +127,9 @@ impl Applier {
     fn commit_rows(&mut self, transactions: &[Transaction]) -> Result<(), Error> {
         let Some(last) = transactions.last() else { return Ok(()) };
         let end = Applier::behind(self.committed.clone().unwrap_or_default(), transactions);
-        let mut statement = BinlogStatement::default();
-        transactions.iter().flat_map(|one| &one.events).for_each(|event| statement.push(&event.bytes));
+        let events = || transactions.iter().flat_map(|one| &one.events);
+        let mut statement = BinlogStatement::for_events(events());
+        events().for_each(|event| statement.push(&event.bytes));
         let place = describe(&end, &last.text());
         self.log_as(made_on(transactions), &place)?;
         self.execute(b"START TRANSACTION", &place)?;

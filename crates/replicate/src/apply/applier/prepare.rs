@@ -1,6 +1,7 @@
 //! Makes a source's events those of the target: by the rules, without compression, without what is about our own tables.
 
 use std::collections::HashMap;
+use std::time::Instant;
 
 use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::catalog::TableName;
@@ -205,9 +206,13 @@ impl Applier {
     /// Whether the target can roll these rows back. It must have a column for each of the source's: a server passes over those
     /// that it has not. That error has no place yet.
     pub(super) fn target_can_roll_back(&mut self, events: &[Event]) -> Result<bool, Error> {
-        let mut can = true;
+        let (mut can, now) = (true, Instant::now());
         for event in events {
             let Content::TableMap(map) = &event.content else { continue };
+            if let Some(can_roll_back) = self.target_tables.fit(map, now) {
+                can &= can_roll_back;
+                continue;
+            }
             let name = TableName { schema: map.schema.clone(), table: map.table.clone() };
             let Some(mut table) = self.target_table(&name)? else { continue };
             if map.column_types.len() > table.columns_limit {
@@ -242,6 +247,7 @@ impl Applier {
                 self.flush()?;
                 return Err(Error::Event { place: String::new(), found });
             }
+            self.target_tables.note_fit(map, &name, table.can_roll_back);
         }
         Ok(can)
     }

@@ -1,6 +1,5 @@
 //! Groups that go to workers.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -107,12 +106,13 @@ impl Applier {
         if self.has_groups_under_way() { self.step(&mut Until::Idle) } else { Ok(true) }
     }
 
-    /// Waits until workers have committed groups, or can take another one; true for the latter.
+    /// Waits until workers have committed groups, or can take another one; true for the latter, and while none is to be given
+    /// to them.
     ///
     /// # Errors
     /// See [`Applier::apply`].
     pub fn make_room(&mut self) -> Result<bool, Error> {
-        if self.has_groups_under_way() { self.step(&mut Until::Room) } else { Ok(true) }
+        if !self.group.is_filling() && self.has_groups_under_way() { self.step(&mut Until::Room) } else { Ok(true) }
     }
 
     /// The group with its keys and its size. `None`: it must run alone.
@@ -140,7 +140,8 @@ impl Applier {
     fn keys_of(&mut self, group: &Group, format: &FormatDescription) -> Result<Option<WriteSet>, Error> {
         let place = "looking at the target's tables";
         let mut keys = WriteSet::with_keys_limit(KEYS_LIMIT);
-        let mut tables: HashMap<u64, Arc<KeyedTable>> = HashMap::new();
+        // Those of the statement: mostly one.
+        let mut tables: Vec<(u64, Arc<KeyedTable>)> = Vec::new();
         for event in group.events() {
             match &event.content {
                 Content::TableMap(map) => {
@@ -149,13 +150,17 @@ impl Applier {
                     let found = self.keyed_tables.get(map, |name| known.keys(connection, name));
                     let found = found.map_err(|error| self.failed(error, place))?;
                     let Some(table) = found else { return Ok(None) };
-                    tables.insert(map.table_id, table);
+                    tables.push((map.table_id, table));
                 }
                 // They lock no parents.
                 Content::Rows(_) if event.is_without_foreign_key_checks() => return Ok(None),
                 Content::Rows(rows) => {
-                    let Some(table) = tables.get(&rows.table_id) else { return Ok(None) };
+                    let table = tables.iter().rev().find(|(table_id, _)| *table_id == rows.table_id);
+                    let Some((_, table)) = table else { return Ok(None) };
                     table.add(event, format, self.order, &mut keys);
+                    if rows.ends_statement {
+                        tables.clear();
+                    }
                 }
                 _ => return Ok(None),
             }

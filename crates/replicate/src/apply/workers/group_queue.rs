@@ -136,6 +136,12 @@ impl<G> GroupQueue<G> {
         Some((entry.seqno, entry.group.clone()))
     }
 
+    /// Whether [`GroupQueue::take`] has another group, which it has found already.
+    pub(super) fn has_work(&self) -> bool {
+        let Some(first) = self.first() else { return false };
+        first.stage != Stage::Refused && self.groups.iter().any(|entry| entry.can_run(first.seqno))
+    }
+
     /// Takes note of groups that wait for no other one any more.
     fn note_ready(&mut self) {
         while let Some((seqno, ())) = self.scheduler.take_ready() {

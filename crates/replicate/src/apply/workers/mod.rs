@@ -112,10 +112,24 @@ struct Start {
 
 struct Shared {
     state: Mutex<State>,
-    changed: Condvar,
+    /// A group may be there for a worker. One worker is woken, which wakes the next one where there is another group.
+    work: Condvar,
+    /// The turn of a worker may have come.
+    turns: Condvar,
+    /// The applier may have something to do.
+    progress: Condvar,
+}
+
+/// Threads that wait: a wake-up costs, also where nobody waits.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    work: usize,
+    turns: usize,
+    progress: usize,
 }
 
 struct State {
+    waiting: Waiting,
     queue: GroupQueue<RowGroup>,
     /// The connection of each group that a worker has, and since when.
     under_way: HashMap<Seqno, (u32, Instant)>,
@@ -139,6 +153,7 @@ impl Workers {
     /// So many workers; they connect when the first group comes.
     pub(super) fn new(target: ConnectOptions, table: PositionTable, count: usize) -> Workers {
         let state = State {
+            waiting: Waiting::default(),
             queue: GroupQueue::new(count * GROUPS_PER_WORKER, count * BYTES_PER_WORKER),
             under_way: HashMap::new(),
             workers: 0,
@@ -147,7 +162,12 @@ impl Workers {
             error: None,
             ends: false,
         };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let shared = Arc::new(Shared {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            turns: Condvar::new(),
+            progress: Condvar::new(),
+        });
         Workers {
             shared,
             threads: Vec::new(),
@@ -211,7 +231,9 @@ impl Workers {
                     if let Some((keys, bytes, group)) = offered.take() {
                         match state.queue.admit(keys, bytes, &group) {
                             Ok(()) => {
-                                shared.changed.notify_all();
+                                let waiting = state.waiting;
+                                drop(state);
+                                shared.wake_worker(waiting);
                                 return Step::Admitted;
                             }
                             Err(keys) => *offered = Some((keys, bytes, group)),
@@ -229,19 +251,21 @@ impl Workers {
                     return Step::Apply(seqno, group);
                 }
                 if state.queue.clear_the_way() {
-                    shared.changed.notify_all();
+                    shared.turns.notify_all();
                 }
             }
             if state.queue.is_empty() {
                 return Step::Idle;
             }
-            let waited = shared.changed.wait_timeout(state, STALL).unwrap_or_else(PoisonError::into_inner);
+            state.waiting.progress += 1;
+            let waited = shared.progress.wait_timeout(state, STALL).unwrap_or_else(PoisonError::into_inner);
             state = waited.0;
+            state.waiting.progress -= 1;
             if !waited.1.timed_out() || !state.queue.has_executed() {
                 continue;
             }
             if state.queue.is_first_left() && state.queue.clear_the_way() {
-                shared.changed.notify_all();
+                shared.turns.notify_all();
             }
             let Some(first) = state.queue.first_running() else { continue };
             let Some((connection, since)) = state.under_way.get(&first).copied() else { continue };
@@ -326,39 +350,78 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state, and wakes all who wait for that.
+    /// Changes the state, and wakes whoever that may concern.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let changed = change(&mut self.lock());
-        self.changed.notify_all();
+        let mut state = self.lock();
+        let changed = change(&mut state);
+        let (waiting, ends) = (state.waiting, state.ends);
+        // Who wakes needs the lock.
+        drop(state);
+        if ends {
+            self.work.notify_all();
+        }
+        self.wake_worker(waiting);
+        self.wake_for_turns(waiting);
+        if waiting.progress > 0 {
+            self.progress.notify_one();
+        }
         changed
     }
 
-    /// Waits until a question has an answer; `None` when all shall end.
-    fn wait<T>(&self, mut ask: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
-        let mut state = self.lock();
-        loop {
-            if state.ends {
-                return None;
-            }
-            if let Some(answer) = ask(&mut state) {
-                return Some(answer);
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    fn wake_worker(&self, waiting: Waiting) {
+        if waiting.work > 0 {
+            self.work.notify_one();
         }
     }
 
-    /// The next group for a worker with this connection.
-    fn take(&self, connection: u32) -> Option<(Seqno, Arc<RowGroup>)> {
-        self.wait(|state| {
-            let (seqno, group) = state.queue.take()?;
-            state.under_way.insert(seqno, (connection, Instant::now()));
-            Some((seqno, group))
-        })
+    fn wake_for_turns(&self, waiting: Waiting) {
+        if waiting.turns > 0 {
+            self.turns.notify_all();
+        }
     }
 
-    /// What becomes of a group whose rows are sent.
+    /// The next group for a worker with this connection; `None` when all shall end.
+    fn take(&self, connection: u32) -> Option<(Seqno, Arc<RowGroup>)> {
+        let mut state = self.lock();
+        while !state.ends {
+            if let Some((seqno, group)) = state.queue.take() {
+                state.under_way.insert(seqno, (connection, Instant::now()));
+                let (waiting, has_more) = (state.waiting, state.queue.has_work());
+                drop(state);
+                if has_more {
+                    self.wake_worker(waiting);
+                }
+                return Some((seqno, group));
+            }
+            state.waiting.work += 1;
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting.work -= 1;
+        }
+        None
+    }
+
+    /// What becomes of a group whose rows are sent; `None` when all shall end.
     fn turn(&self, seqno: Seqno) -> Option<Turn> {
-        self.change(|state| state.queue.executed(seqno));
-        self.wait(|state| Some(state.queue.turn(seqno)).filter(|turn| *turn != Turn::Wait))
+        let mut state = self.lock();
+        state.queue.executed(seqno);
+        while !state.ends {
+            match state.queue.turn(seqno) {
+                Turn::Wait => {}
+                turn => return Some(turn),
+            }
+            state.waiting.turns += 1;
+            state = self.turns.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.waiting.turns -= 1;
+        }
+        None
+    }
+
+    /// The next group may commit behind this one, which holds the lock on the position.
+    fn can_follow(&self, seqno: Seqno) {
+        let mut state = self.lock();
+        state.queue.can_follow(seqno);
+        let waiting = state.waiting;
+        drop(state);
+        self.wake_for_turns(waiting);
     }
 }

@@ -15,7 +15,9 @@ use crate::apply::session::prepare_session;
 
 /// A lock wait ends soon, in seconds: what waits may hold locks of its own that others of the target's users need. The
 /// applier, which runs a refused group again, waits as long as the target's settings say.
-const SETTINGS: &[u8] = b"SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5";
+///
+/// The first statement behind a COMMIT or ROLLBACK begins the next transaction.
+const SETTINGS: &[u8] = b"SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 5, autocommit = 0";
 /// How long the position may take, which the group before this one has locked while it commits.
 const WAITING: &[u8] = b"SET STATEMENT innodb_lock_wait_timeout = 600 FOR ";
 /// Gaps between rows are not locked: later rows may go there.
@@ -115,14 +117,14 @@ impl Worker {
         if !self.is_done(moved.map(drop))? {
             return Ok(Ended::Refused);
         }
-        shared.change(|state| state.queue.can_follow(seqno));
+        shared.can_follow(seqno);
         let committed = self.connection.execute(b"COMMIT").map(drop);
         Ok(if self.is_done(committed)? { Ended::Committed } else { Ended::Refused })
     }
 
     fn send_rows(&mut self, group: &RowGroup) -> Result<(), ServerError> {
-        let mut statement = BinlogStatement::default();
         if !self.format.as_ref().is_some_and(|known| Arc::ptr_eq(known, &group.format)) {
+            let mut statement = BinlogStatement::default();
             statement.push(&group.format);
             self.connection.execute(&statement.take_text())?;
             self.format = Some(group.format.clone());
@@ -132,10 +134,9 @@ impl Worker {
             self.connection.execute(format!("SET SESSION server_id = {server_id}").as_bytes())?;
             self.server_id = server_id;
         }
-        for event in group.transactions.iter().flat_map(|one| &one.events) {
-            statement.push(&event.bytes);
-        }
-        self.connection.execute(b"START TRANSACTION")?;
+        let events = || group.transactions.iter().flat_map(|one| &one.events);
+        let mut statement = BinlogStatement::for_events(events());
+        events().for_each(|event| statement.push(&event.bytes));
         if !statement.is_empty() {
             self.connection.execute(&statement.take_text())?;
         }

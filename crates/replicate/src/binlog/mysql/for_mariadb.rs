@@ -1,6 +1,7 @@
 //! MySQL's row events as MariaDB reads them: JSON as text, no partial updates, nothing behind a table map's columns.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::json::{JsonDiffs, json_text};
 use crate::binlog::event::{Content, Event};
@@ -61,7 +62,7 @@ impl Event {
             }
             Content::TableMap(map) => {
                 let flags = self.bytes[HEADER_BYTES + 6..HEADER_BYTES + HEAD_BYTES].to_vec();
-                let body = table_map(map, &flags, tables)?;
+                let body = table_map(Arc::make_mut(map), &flags, tables)?;
                 self.replace_body(EventKind::TABLE_MAP, &[&body], plain);
             }
             Content::Rows(rows) => {
@@ -143,7 +144,7 @@ fn with_json_texts(rows: &RowsEvent, formats: &[ColumnFormat], images: &[u8]) ->
     if formats.len() != rows.columns {
         return Err(format!("rows of {} columns, of a table with {}", rows.columns, formats.len()));
     }
-    let sets: Vec<&[u8]> = rows.present.iter().filter(|set| !set.is_empty()).map(Vec::as_slice).collect();
+    let sets: Vec<&[u8]> = rows.present.iter().filter(|set| !set.is_empty()).map(|set| &**set).collect();
     if sets.is_empty() {
         return Err("images without columns".to_owned());
     }

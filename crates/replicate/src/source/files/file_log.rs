@@ -321,6 +321,7 @@ fn open_folder(path: &Path, at: &SourcePosition, until: Option<&Until>) -> Resul
 
 /// Reads until the end is reached, or nobody takes what is read. The last arrival says why it ended.
 pub fn read_files(mut log: FileLog, queue: &Queue) {
+    let mut sender = queue.sender();
     while !queue.is_closed() {
         let (arrival, is_last) = match log.next() {
             Ok(None) => continue,
@@ -330,7 +331,8 @@ pub fn read_files(mut log: FileLog, queue: &Queue) {
             }
             Err(error) => (Arrival::Failed(error), true),
         };
-        if !queue.push(arrival) || is_last {
+        if !sender.push(arrival) || is_last {
+            sender.flush();
             return;
         }
     }
