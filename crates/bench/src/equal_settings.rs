@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use hortator_mysql::Connection;
 
-use crate::Error;
+use crate::{Error, options};
 use crate::nodes::Nodes;
 
 /// Variables that may differ, by the beginning of their names.
@@ -63,9 +63,12 @@ pub(crate) struct EqualSettings {
 type Settings = BTreeMap<String, String>;
 
 impl EqualSettings {
-    /// Compares the settings of each of these servers with those of the first.
+    /// Compares the settings of each of these servers with those of the first; but for nodes to which the user gave other ones.
     pub(crate) fn check(&mut self, name: &str, nodes: &Nodes) -> Result<(), Error> {
         for (connection, node) in nodes.connect_all()?.iter_mut().zip(1..) {
+            if options::has_own_settings(node, nodes.count()) {
+                continue;
+            }
             let settings = read(connection)?;
             let (first, expected) = self.first.get_or_insert_with(|| (name.to_owned(), settings.clone()));
             let differences = differences(expected, &settings);

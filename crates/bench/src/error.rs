@@ -65,14 +65,18 @@ pub enum Error {
     Answer(String),
     /// The nodes do not have exactly the confirmed rows.
     #[error(
-        "after workload {work} the nodes have {} rows, but {confirmed} rows were confirmed: rows are lost, duplicated or missing on a node",
-        .found.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+        "after workload {work} the nodes have {} rows, but {confirmed} rows were confirmed{}: rows are lost, duplicated or missing \
+         on a node",
+        .found.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+        without_answer(*.unknown)
     )]
     NotConverged {
         /// The workload.
         work: String,
         /// Rows that were confirmed.
         confirmed: u64,
+        /// Rows whose connection was lost before the answer.
+        unknown: u64,
         /// Rows that each node has.
         found: Vec<u64>,
     },
@@ -115,6 +119,13 @@ pub enum Error {
     /// The user stopped the experiment.
     #[error("the experiment was stopped before its end")]
     Interrupted,
+}
+
+fn without_answer(rows: u64) -> String {
+    match rows {
+        0 => String::new(),
+        rows => format!(" and {rows} rows had no answer, as their connections were lost"),
+    }
 }
 
 impl Error {

@@ -36,7 +36,7 @@ pub(crate) const LONGEST: (&str, f64) = ("max_ms", 1.0);
 pub(crate) const TIMES: [&str; 3] = [ALL, WALL, MEASURED];
 
 /// The figure that counts an error.
-pub(crate) fn error_figure(number: u16) -> String {
+pub(crate) fn error_figure(number: impl std::fmt::Display) -> String {
     format!("errors_{number}")
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn of_threads(generated: &Generated) -> Figures {
         (OTHER_CPU, usage.other_cpu.as_secs_f64()),
         (LAG, apply_lag.as_secs_f64()),
     ]);
-    figures.extend(errors.iter().map(|(number, count)| (error_figure(*number), *count as f64)));
+    figures.extend(errors.figures());
     let latency = |(name, share): (&str, f64)| Some((name.to_owned(), latencies.quantile_ms(share)?));
     figures.extend(LATENCIES.into_iter().chain([LONGEST]).filter_map(latency));
     figures

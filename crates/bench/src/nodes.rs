@@ -22,7 +22,7 @@ use crate::{Error, measure, options, quiesce, server};
 pub(crate) const CLUSTER_SETTINGS: [(&str, &str); 1] = [("wsrep_slave_threads", "4")];
 
 /// The limit for a statement's answer: a node that takes longer has hung, which is an error.
-const READ_TIMEOUT: Duration = Duration::from_secs(120);
+pub(crate) const READ_TIMEOUT: Duration = Duration::from_secs(120);
 /// The interval for checking whether all nodes have applied everything.
 const APPLIED_INTERVAL: Duration = Duration::from_millis(10);
 /// The limit for a node to apply everything.
@@ -196,6 +196,11 @@ impl Nodes {
     /// The most memory that all nodes together have used since their start.
     pub(crate) fn peak_memory_bytes(&self) -> u64 {
         self.sandbox().nodes().filter_map(|node| measure::peak_memory_bytes(node.pid()?)).sum()
+    }
+
+    /// Whether the server of a node, counted from 0, has ended.
+    pub(crate) fn has_ended(&self, node: usize) -> bool {
+        self.sandbox().node(node).pid().is_none()
     }
 
     /// Copies each node's error log to `folder`.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::page::{Run, RunResult};
+use crate::progress::{self, BegunRun, Estimates, Event, Observer};
 use crate::{Error, profile};
 
 /// The factors of a cell, by name.
@@ -53,17 +54,33 @@ pub fn plan<C: Clone>(cells: &[Cell], contenders: &[C], rounds: usize) -> Vec<Ta
     tasks
 }
 
-/// Carries out a plan; `say` takes a line for each run.
+/// Carries out a plan. `asked` is the measured time of a run, if it is fixed. The observer hears of each run; what a run says
+/// itself are steps.
 pub fn run<C: ToString>(
     tasks: &[Task<C>],
-    say: &mut dyn FnMut(&str),
+    asked: Option<Duration>,
+    observer: &mut dyn Observer,
     mut measure: impl FnMut(&Task<C>, &mut dyn FnMut(&str)) -> Result<Figures, Error>,
 ) -> Measured {
     let mut measured = Measured::default();
-    let begin = Instant::now();
+    let mut estimates = Estimates::new(asked);
+    let time_of = |estimates: &Estimates, tasks: &[Task<C>]| -> Option<Duration> {
+        tasks.iter().map(|task| estimates.of(&task.cell, &task.contender.to_string())).sum()
+    };
     for (index, task) in tasks.iter().enumerate() {
-        profile::set_label(format!("{}{}", factors(&task.cell), task.contender.to_string()));
-        let result = match measure(task, say) {
+        let (contender, then) = (task.contender.to_string(), &tasks[index + 1..]);
+        let label = format!("{}{contender}", factors(&task.cell));
+        profile::set_label(label.clone());
+        observer.tell(Event::RunBegan(BegunRun {
+            number: index + 1,
+            all: tasks.len(),
+            label: label.clone(),
+            expected: estimates.of(&task.cell, &contender),
+            then: time_of(&estimates, then),
+            last: measured.runs.last().map(progress::figure),
+        }));
+        let begin = Instant::now();
+        let result = match measure(task, &mut |line| observer.tell(Event::Step(line.to_owned()))) {
             Ok(figures) => RunResult::Figures(figures),
             Err(Error::Interrupted) => {
                 measured.unfinished = Some(format!("the experiment was stopped after {index} of {} runs", tasks.len()));
@@ -71,8 +88,12 @@ pub fn run<C: ToString>(
             }
             Err(error) => RunResult::Failed(error.to_string()),
         };
-        let run = Run { cell: task.cell.clone(), contender: task.contender.to_string(), round: task.round, result };
-        say(&progress(&run, index + 1, tasks.len(), begin.elapsed()));
+        estimates.add(&task.cell, &contender, begin.elapsed());
+        let run = Run { cell: task.cell.clone(), contender, round: task.round, result };
+        observer.tell(Event::RunEnded {
+            line: progress::ended(&label, &run, index + 1, tasks.len(), time_of(&estimates, then)),
+            is_failed: matches!(run.result, RunResult::Failed(_)),
+        });
         measured.runs.push(run);
     }
     measured
@@ -82,12 +103,12 @@ pub fn run<C: ToString>(
 /// first.
 pub fn run_prepared<C: ToString, P>(
     tasks: &[Task<C>],
-    say: &mut dyn FnMut(&str),
+    observer: &mut dyn Observer,
     mut prepare: impl FnMut(&Cell, &mut dyn FnMut(&str)) -> Result<P, Error>,
     mut measure: impl FnMut(&Task<C>, &P) -> Result<Figures, Error>,
 ) -> Measured {
     let mut current: Option<(Cell, P)> = None;
-    run(tasks, say, |task, say| {
+    run(tasks, None, observer, |task, say| {
         let prepared = match current.take().filter(|(cell, _)| *cell == task.cell) {
             Some((_, prepared)) => prepared,
             None => prepare(&task.cell, say)?,
@@ -101,29 +122,6 @@ pub fn run_prepared<C: ToString, P>(
 /// The factors of a cell, as the beginning of a line.
 fn factors(cell: &Cell) -> String {
     cell.iter().map(|(name, value)| format!("{name} {value}, ")).collect()
-}
-
-/// A run that has just ended, and the time that is left if the others take as long as those before.
-fn progress(run: &Run, done: usize, all: usize, elapsed: Duration) -> String {
-    let factors = factors(&run.cell);
-    let what = match &run.result {
-        RunResult::Figures(figures) => match figures.get("wall_s") {
-            Some(wall) => format!("{wall:.2} s"),
-            None => {
-                let rate = figures.iter().find(|(name, _)| name.ends_with("_per_s"));
-                let shown = rate.or_else(|| figures.iter().next());
-                shown.map_or_else(String::new, |(name, value)| format!("{name} {value:.2}"))
-            }
-        },
-        RunResult::Failed(reason) => format!("failed: {reason}"),
-    };
-    let left_s = elapsed.as_secs_f64() / done as f64 * (all - done) as f64;
-    let left = match left_s {
-        _ if done == all => String::new(),
-        seconds if seconds < 90.0 => format!("; about {seconds:.0} s left"),
-        seconds => format!("; about {:.0} min left", seconds / 60.0),
-    };
-    format!("{done}/{all} {factors}{}: {what}{left}", run.contender)
 }
 
 #[cfg(test)]
@@ -147,7 +145,7 @@ mod tests {
     fn a_run_that_fails_does_not_end_the_others() {
         let tasks = plan(&cells(&["1"]), &["good", "bad"], 2);
         let mut lines = Vec::new();
-        let measured = run(&tasks, &mut |line| lines.push(line.to_owned()), |task, _| match task.contender {
+        let measured = run(&tasks, None, &mut |line: &str| lines.push(line.to_owned()), |task, _| match task.contender {
             "bad" => Err(Error::Answer("3 rows are missing".to_owned())),
             _ => Ok(Figures::from([("wall_s".to_owned(), 2.0)])),
         });
@@ -172,7 +170,7 @@ mod tests {
                 Ok(cell["rows"].parse::<f64>().unwrap())
             }
         };
-        let measured = run_prepared(&tasks, &mut |_| {}, prepare, |task, rows| {
+        let measured = run_prepared(&tasks, &mut |_: &str| {}, prepare, |task, rows| {
             assert_eq!(task.cell["rows"], rows.to_string());
             Ok(Figures::from([("wall_s".to_owned(), *rows)]))
         });
@@ -183,7 +181,7 @@ mod tests {
     #[test]
     fn what_was_measured_before_a_stop_stays() {
         let tasks = plan(&cells(&["1"]), &["a", "b"], 2);
-        let measured = run(&tasks, &mut |_| {}, |task, _| match task.round {
+        let measured = run(&tasks, None, &mut |_: &str| {}, |task, _| match task.round {
             1 => Ok(Figures::new()),
             _ => Err(Error::Interrupted),
         });

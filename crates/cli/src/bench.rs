@@ -9,12 +9,13 @@ mod fan_in;
 mod foreign_keys;
 mod oltp_short;
 mod page_output;
+mod progress_line;
 mod provider;
 mod semisync;
 mod shapes;
 mod stress;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -105,10 +106,10 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The folder of the dumps. Its path is absolute: programs that load run in folders of their own.
-fn folder(asked: Option<PathBuf>) -> anyhow::Result<PathBuf> {
+fn folder(asked: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(match asked {
         Some(folder) => {
-            std::path::absolute(&folder).with_context(|| format!("finding the folder {}", folder.display()))?
+            std::path::absolute(folder).with_context(|| format!("finding the folder {}", folder.display()))?
         }
         None => hortator_sandbox::default_folder()?.with_file_name("bench"),
     })

@@ -26,6 +26,8 @@ use crate::{Error, Topology, options, paths, provider};
 pub struct Builder {
     topology: Topology,
     settings: Vec<(String, String)>,
+    /// Those of single nodes, by the node's index.
+    node_settings: Vec<(usize, (String, String))>,
     folder: Option<PathBuf>,
     /// The folder of the server's programs, if they are not the system's.
     mysql: Option<PathBuf>,
@@ -68,7 +70,14 @@ impl Builder {
 
     /// Any topology; for MySQL use [`Builder::mysql`].
     pub fn new(topology: Topology) -> Builder {
-        Builder { topology, settings: Vec::new(), folder: None, mysql: None, interrupt: Interrupt::default() }
+        Builder {
+            topology,
+            settings: Vec::new(),
+            node_settings: Vec::new(),
+            folder: None,
+            mysql: None,
+            interrupt: Interrupt::default(),
+        }
     }
 
     /// The same with the server below `folder` in place of the installed one: another MariaDB build, as `bin/mariadbd`; or,
@@ -88,6 +97,13 @@ impl Builder {
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Builder {
         self.settings.push((name.into(), value.into()));
+        self
+    }
+
+    /// The same for one node, counted from 0; overrides what is set for every node.
+    #[must_use]
+    pub fn set_on(mut self, node: usize, name: impl Into<String>, value: impl Into<String>) -> Builder {
+        self.node_settings.push((node, (name.into(), value.into())));
         self
     }
 
@@ -161,9 +177,16 @@ impl Builder {
     fn make(self, folder: &Path, account: Account) -> Result<(Sandbox, Watchdog), Error> {
         self.topology.check()?;
         options::check_settings(&self.settings)?;
+        let (nodes, of_nodes): (Vec<usize>, Vec<(String, String)>) = self.node_settings.iter().cloned().unzip();
+        options::check_settings(&of_nodes)?;
+        if let Some(node) = nodes.into_iter().find(|node| *node >= self.topology.nodes()) {
+            let (number, nodes) = (node + 1, self.topology.nodes());
+            return Err(Error::Invalid(format!("a setting is for node {number}: this sandbox has {nodes} node(s)")));
+        }
         let programs = Programs::of(self.topology, self.mysql.as_deref(), account);
         let made = programs.and_then(|programs| {
-            Sandbox::prepare(folder.to_owned(), self.topology, self.settings, account, programs, self.interrupt)
+            let Self { topology, settings, node_settings, interrupt, .. } = self;
+            Sandbox::prepare(folder.to_owned(), topology, settings, &node_settings, account, programs, interrupt)
         });
         let sandbox = made.inspect_err(|_| {
             // No server has been started in it yet.

@@ -42,6 +42,9 @@ pub(crate) struct NodeMetadata {
     /// this.
     #[serde(default)]
     pub(crate) isolated_pid: Option<u32>,
+    /// Server options of this node alone, which override those of all.
+    #[serde(default)]
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 impl Metadata {
@@ -88,7 +91,7 @@ mod tests {
 
     fn metadata() -> Metadata {
         let ports = Ports { sql: 1, group: 2, incremental_transfer: 3, state_transfer: 4 };
-        let node = NodeMetadata { ports, socket_folder: None, isolated_pid: None };
+        let node = NodeMetadata { ports, socket_folder: None, isolated_pid: None, settings: Vec::new() };
         let settings = vec![("max_connections".to_owned(), "7".to_owned())];
         Metadata::new(Topology::Galera(2), settings, "10.11.6-MariaDB".to_owned(), vec![node.clone(), node], None)
     }

@@ -249,7 +249,10 @@ impl<'a> Node<'a> {
             base: base.as_deref(),
             provider: &provider::copy_in(self.sandbox.folder()),
         };
-        let settings = self.sandbox.metadata().settings.clone();
+        let settings = {
+            let metadata = self.sandbox.metadata();
+            [&metadata.settings[..], &metadata.nodes[self.index].settings[..]].concat()
+        };
         options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.ports(), self.index)
     }
 

@@ -98,6 +98,7 @@ impl Sandbox {
         folder: PathBuf,
         topology: Topology,
         settings: Vec<(String, String)>,
+        node_settings: &[(usize, (String, String))],
         account: Account,
         programs: Programs,
         interrupt: Interrupt,
@@ -114,7 +115,9 @@ impl Sandbox {
                 true => None,
                 false => Some(make_socket_folder(account)?),
             };
-            nodes.push(NodeMetadata { ports: Ports::free()?, socket_folder, isolated_pid: None });
+            let own = node_settings.iter().filter(|(index, _)| index + 1 == number);
+            let settings = own.map(|(_, setting)| setting.clone()).collect();
+            nodes.push(NodeMetadata { ports: Ports::free()?, socket_folder, isolated_pid: None, settings });
         }
         let metadata = Metadata::new(topology, settings, programs.version.clone(), nodes, programs.folder().cloned());
         metadata.save(&folder)?;

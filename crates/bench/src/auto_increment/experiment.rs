@@ -2,8 +2,6 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use hortator_check::state::{self, State};
 use hortator_mysql::Connection;
@@ -15,6 +13,8 @@ use crate::equal_settings::EqualSettings;
 use crate::load_run::LoadRun;
 use crate::nodes::Nodes;
 use crate::provider::Durability;
+use crate::extent::Extent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, convergence};
 
@@ -59,14 +59,10 @@ pub struct Experiment {
     pub modes: Vec<LockMode>,
     /// Who loads.
     pub contenders: Vec<Contender>,
-    /// How often each contender loads each dump.
-    pub rounds: usize,
     /// This program.
     pub hortator: PathBuf,
-    /// Where dumps and logs go; the dumps stay for later experiments.
-    pub folder: PathBuf,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, folder and end.
+    pub extent: Extent,
 }
 
 /// The result.
@@ -118,16 +114,16 @@ impl CellFactors {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A contender that leaves another state than the client has no figure.
+    /// Runs it. The observer hears of each step. A contender that leaves another state than the client has no figure.
     ///
     /// # Errors
     /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        std::fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.extent.create_folder()?;
         let (deployments, left_out) = installed(&self.deployments)?;
         let cells: Vec<Cell> =
             deployments.iter().flat_map(|deployment| self.factors_of(*deployment)).map(CellFactors::cell).collect();
-        let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
+        let tasks = rounds::plan(&cells, &self.contenders, self.extent.rounds);
         let (mut versions, mut row_bytes, mut settings) = (Vec::new(), None, EqualSettings::default());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
             let prepared = self.prepare(cell, &mut settings, say)?;
@@ -139,7 +135,7 @@ impl Experiment {
             row_bytes = Some(self.row_bytes(&mut prepared.nodes.connect(0)?)?);
             Ok(prepared)
         };
-        let measured = rounds::run_prepared(&tasks, say, prepare, |task, prepared| self.measure(task, prepared));
+        let measured = rounds::run_prepared(&tasks, observer, prepare, |task, prepared| self.measure(task, prepared));
         Ok(Outcome { measured, versions, left_out, row_bytes })
     }
 
@@ -171,26 +167,24 @@ impl Experiment {
         say(&format!(
             "{deployment}, lock mode {mode}, {with} AUTO_INCREMENT: the client's load gives the expected state"
         ));
-        let dump = Dump::cached(&self.folder, self.rows, has_attribute)?;
+        let dump = Dump::cached(&self.extent.folder, self.rows, has_attribute)?;
         let further = [("innodb_autoinc_lock_mode", mode.value())];
-        let nodes = deployment.start_with(Durability::Synced, &further, &self.stop)?;
+        let nodes = deployment.start_with(Durability::Synced, &further, &self.extent.stop)?;
         settings.check(&deployment.to_string(), &nodes)?;
         let set = text(&mut nodes.connect(0)?, "SELECT @@GLOBAL.innodb_autoinc_lock_mode")?;
         if set != mode.value() {
             return Err(Error::Answer(format!("the server has innodb_autoinc_lock_mode={set}, not {mode}")));
         }
-        contender::load(Contender::Client, &dump, &nodes, &self.hortator, &self.folder, &self.stop)?;
+        contender::load(Contender::Client, &dump, &nodes, &self.hortator, &self.extent.folder, &self.extent.stop)?;
         let expected = end_state(&mut nodes.connect(0)?)?;
         Ok(Prepared { nodes, dump, expected })
     }
 
     fn measure(&self, task: &Task<Contender>, prepared: &Prepared) -> Result<Figures, Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.extent.check_stop()?;
         let Prepared { nodes, dump, expected } = prepared;
         let contender = task.contender;
-        let load = || contender::load(contender, dump, nodes, &self.hortator, &self.folder, &self.stop).map(Some);
+        let load = || contender::load(contender, dump, nodes, &self.hortator, &self.extent.folder, &self.extent.stop).map(Some);
         let run = LoadRun::measure(nodes.quiesce_without(SCHEMA)?, nodes, load)?;
         convergence::check(nodes, &contender.to_string(), dump.rows, |connection| {
             convergence::number(connection, &format!("SELECT COUNT(*) FROM {SCHEMA}.page"))

@@ -75,7 +75,7 @@ fn command(experiment: &Experiment) -> String {
     format!(
         "hortator bench auto-increment --rows {} --rounds {} --connections {} --only {},{}",
         experiment.rows,
-        experiment.rounds,
+        experiment.extent.rounds,
         connections.join(","),
         modes.join(","),
         experiment.deployments.iter().map(Deployment::to_string).collect::<Vec<_>>().join(",")

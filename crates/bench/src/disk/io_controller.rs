@@ -45,6 +45,9 @@ pub struct IoController {
 /// Processes that together stay below a limit, until this value is dropped.
 #[derive(Debug)]
 pub struct IoGroup {
+    version: Version,
+    /// The number of the disk.
+    device: String,
     folder: PathBuf,
     /// Where the processes go when the limit ends.
     own: PathBuf,
@@ -125,7 +128,8 @@ impl IoController {
             self.enable().map_err(made())?;
         }
         fs::create_dir(&folder).map_err(made())?;
-        let group = IoGroup { folder: folder.clone(), own: self.own.clone() };
+        let (version, device) = (self.version, self.device.clone());
+        let group = IoGroup { version, device, folder: folder.clone(), own: self.own.clone() };
         for (file, content) in self.limit(operations) {
             fs::write(folder.join(file), content).map_err(made())?;
         }
@@ -173,7 +177,49 @@ fn own_group(line: &str, version: Version) -> Option<&str> {
     is_it.then_some(path)
 }
 
+/// Operations of a disk that the kernel has counted against a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Reads.
+    pub reads: u64,
+    /// Writes, those that a flush waits for included.
+    pub writes: u64,
+}
+
+impl Operations {
+    /// Those of a disk in the kernel's statistics, which have none of a disk that was not used.
+    fn parse(version: Version, text: &str, device: &str) -> Self {
+        let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let number = |text: &str| text.parse().unwrap_or(0);
+        match version {
+            Version::One => lines.fold(Self::default(), |found, words| match words[..] {
+                [of, "Read", count] if of == device => Self { reads: number(count), ..found },
+                [of, "Write", count] if of == device => Self { writes: number(count), ..found },
+                _ => found,
+            }),
+            Version::Two => {
+                let words = lines.find(|words| words.first() == Some(&device)).unwrap_or_default();
+                let of = |name| words.iter().find_map(|word| word.strip_prefix(name)).map_or(0, number);
+                Self { reads: of("rios="), writes: of("wios=") }
+            }
+        }
+    }
+}
+
 impl IoGroup {
+    /// What its processes have done since they are in it.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the kernel does not say it.
+    pub fn operations(&self) -> Result<Operations, Error> {
+        let file = self.folder.join(match self.version {
+            Version::One => "blkio.throttle.io_serviced",
+            Version::Two => "io.stat",
+        });
+        let text = fs::read_to_string(&file).map_err(Error::io(format!("reading {}", file.display())))?;
+        Ok(Operations::parse(self.version, &text, &self.device))
+    }
+
     /// Puts a process, with all its threads, under the limit.
     ///
     /// # Errors
@@ -216,6 +262,16 @@ mod tests {
 
     fn choose(mounts: &str, own: &str) -> Result<IoController, String> {
         IoController::choose(&mounts::parse(mounts), own, &disk(Some("8:0")))
+    }
+
+    #[test]
+    fn operations_are_those_of_the_disk() {
+        let one = "8:16 Read 7\n8:16 Write 9\n8:0 Read 120\n8:0 Write 45\n8:0 Sync 44\n8:0 Total 165\nTotal 181\n";
+        let two = "8:16 rbytes=1 wbytes=2 rios=7 wios=9\n8:0 rbytes=4096 wbytes=512 rios=120 wios=45 dbytes=0 dios=0\n";
+        for (version, text) in [(Version::One, one), (Version::Two, two)] {
+            assert_eq!(Operations::parse(version, text, "8:0"), Operations { reads: 120, writes: 45 });
+            assert_eq!(Operations::parse(version, text, "8:32"), Operations::default());
+        }
     }
 
     #[test]

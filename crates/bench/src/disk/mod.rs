@@ -18,4 +18,4 @@ mod io_controller;
 mod mounts;
 
 pub use device::Disk;
-pub use io_controller::{IoController, IoGroup};
+pub use io_controller::{IoController, IoGroup, Operations};

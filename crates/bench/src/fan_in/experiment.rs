@@ -1,8 +1,6 @@
 //! The measurement.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use std::cell::{Cell as Slot, RefCell};
@@ -16,6 +14,8 @@ use super::live::{self, Live, Series};
 use super::sources::{LogPosition, Source, checksums, connect, set_up};
 use super::{Contender, Workload};
 use crate::figures::{CORES, LATENCIES, LONGEST, MEASURED, OTHER_CPU, WALL, named};
+use crate::extent::Extent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, measure, options, profile, server};
 
@@ -26,8 +26,6 @@ pub struct Experiment {
     pub sources: Vec<usize>,
     /// Transactions of each source.
     pub transactions: u64,
-    /// How often each contender drains each backlog.
-    pub rounds: usize,
     /// The backlogs.
     pub workloads: Vec<Workload>,
     /// What is measured while the sources write.
@@ -36,10 +34,8 @@ pub struct Experiment {
     pub contenders: Vec<Contender>,
     /// This program.
     pub hortator: PathBuf,
-    /// Where configuration and log go.
-    pub folder: PathBuf,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, folder and end.
+    pub extent: Extent,
 }
 
 /// The result.
@@ -97,29 +93,29 @@ pub(super) fn live_cell(sources: usize, rate: u32) -> Cell {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A contender that leaves other rows than the sources' has no figure.
+    /// Runs it. The observer hears of each step. A contender that leaves other rows than the sources' has no figure.
     ///
     /// # Errors
     /// When the folder cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        std::fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.extent.create_folder()?;
         if options::is_mysql() {
             return Err(Error::Answer(
                 "fan-in needs MariaDB servers: leave --server out, or give a MariaDB's folder".to_owned(),
             ));
         }
         let cells: Vec<Cell> = self.all_factors().into_iter().map(|factors| factors.cell).collect();
-        let tasks = rounds::plan(&cells, &self.contenders, self.rounds);
+        let tasks = rounds::plan(&cells, &self.contenders, self.extent.rounds);
         let (mut version, mut series) = (String::new(), Vec::new());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
-            let backlog = self.backlog(cell, say).map_err(|error| error.or_interrupted(&self.stop))?;
+            let backlog = self.backlog(cell, say).map_err(|error| error.or_interrupted(&self.extent.stop))?;
             if let Some(first) = backlog.sources.borrow().first() {
                 version = format!("MariaDB {}", server_version(&mut connect(&first.server)?)?);
             }
             Ok(backlog)
         };
         let measured =
-            rounds::run_prepared(&tasks, say, prepare, |task, backlog| self.measure(task, backlog, &mut series));
+            rounds::run_prepared(&tasks, observer, prepare, |task, backlog| self.measure(task, backlog, &mut series));
         Ok(Outcome { measured, version, series })
     }
 
@@ -150,8 +146,8 @@ impl Experiment {
         let does = if rate.is_some() { "start" } else { "write their backlogs" };
         say(&format!("{}: {sources} sources {does}", workload.name()));
         let start = |number| match rate {
-            Some(_) => Source::without_backlog(number, workload, &self.stop),
-            None => Source::start(number, workload, self.transactions, &self.stop),
+            Some(_) => Source::without_backlog(number, workload, &self.extent.stop),
+            None => Source::start(number, workload, self.transactions, &self.extent.stop),
         };
         let sources = (0..sources).map(start).collect::<Result<_, Error>>()?;
         Ok(Backlog { workload, rate, sources: RefCell::new(sources) })
@@ -159,7 +155,7 @@ impl Experiment {
 
     /// A new target with the tables as they are before the backlog.
     fn target(&self, workload: Workload, sources: &[Source]) -> Result<Temporary, Error> {
-        let target = server::set_up(options::builder(Topology::Standalone), &[], &self.stop).start_temporary()?;
+        let target = server::set_up(options::builder(Topology::Standalone), &[], &self.extent.stop).start_temporary()?;
         for source in sources {
             set_up(&mut connect(&target)?, &source.schema, workload)?;
         }
@@ -167,14 +163,12 @@ impl Experiment {
     }
 
     fn measure(&self, task: &Task<Contender>, backlog: &Backlog, series: &mut Vec<Series>) -> Result<Figures, Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.extent.check_stop()?;
         let figures = match backlog.rate.zip(self.live.as_ref()) {
             Some((rate, live)) => self.follow(task, rate, live, &mut backlog.sources.borrow_mut(), series),
             None => self.drain(task.contender, backlog.workload, &backlog.sources.borrow()),
         };
-        figures.map_err(|error| error.or_interrupted(&self.stop))
+        figures.map_err(|error| error.or_interrupted(&self.extent.stop))
     }
 
     fn drain(&self, contender: Contender, workload: Workload, sources: &[Source]) -> Result<Figures, Error> {
@@ -182,7 +176,7 @@ impl Experiment {
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
         let recording = profile::begin(vec![process]);
         let before = Clocks::read(&target, sources)?;
-        let (wall, agent) = contender::drain(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
+        let (wall, agent) = contender::drain(contender, sources, &target, &self.hortator, &self.extent.folder, &self.extent.stop)?;
         let used = Clocks::read(&target, sources)?.since(&before, Duration::ZERO);
         if let Some(recording) = recording {
             recording.end();
@@ -211,7 +205,7 @@ impl Experiment {
         }
         let target = self.target(Workload::Live, sources)?;
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
-        let (mut applier, _) = Applier::start(contender, sources, &target, &self.hortator, &self.folder, &self.stop)?;
+        let (mut applier, _) = Applier::start(contender, sources, &target, &self.hortator, &self.extent.folder, &self.extent.stop)?;
         let (before, used) = (Slot::new(None), Slot::new(None));
         let recording = profile::begin(vec![process]);
         let at_begin = || {
@@ -225,7 +219,7 @@ impl Experiment {
             }
             Ok(())
         };
-        let lag = live::run(sources, &target, rate, live.time, &self.stop, at_begin, at_end)?;
+        let lag = live::run(sources, &target, rate, live.time, &self.extent.stop, at_begin, at_end)?;
         if let Some(recording) = recording {
             recording.end();
         }

@@ -2,6 +2,7 @@
 
 use super::experiment::{AGENT_CPU, AGENT_PEAK, BACKLOG, RATE, SOURCES, TARGET_CPU};
 use super::{Contender, Experiment, Outcome, Workload, live_report};
+use crate::extent::Extent;
 use crate::figures::{CORES, WALL};
 use crate::page::{BarGroup, ContenderNote, Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::Spread;
@@ -93,7 +94,7 @@ fn command(experiment: &Experiment, is_of_files: bool) -> String {
             format!("fan-in --sources {}", sources.join(","))
         }
     };
-    let Experiment { transactions, rounds, .. } = experiment;
+    let Experiment { transactions, extent: Extent { rounds, .. }, .. } = experiment;
     let live = experiment.live.as_ref().map_or_else(String::new, |live| {
         let rates: Vec<String> = live.rates.iter().map(u32::to_string).collect();
         format!(" --rate {} --seconds {}", rates.join(","), live.time.as_secs_f64())

@@ -1,10 +1,7 @@
 //! The measurement.
 
 use std::fmt;
-use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::Loader;
@@ -16,6 +13,8 @@ use crate::load_generator::Threads;
 use crate::load_run::LoadRun;
 use crate::measure::Usage;
 use crate::nodes::Nodes;
+use crate::extent::TimedExtent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, convergence, figures, foreign_key_validation, measure, programs, server_copy};
 
@@ -35,16 +34,10 @@ pub struct Experiment {
     pub only: Vec<String>,
     /// The sample's size; 1 is all of its rows.
     pub scale: f64,
-    /// The measured time of inserts.
-    pub time: Duration,
-    /// How often each contender runs.
-    pub rounds: usize,
     /// This program.
     pub hortator: PathBuf,
-    /// Where dumps and logs go; the dumps stay for later experiments.
-    pub folder: PathBuf,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, measured time, folder and end.
+    pub extent: TimedExtent,
 }
 
 /// The result.
@@ -116,27 +109,32 @@ impl Work {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A load that leaves another state than the client's has no figure.
+    /// Runs it. The observer hears of each step. A load that leaves another state than the client's has no figure.
     ///
     /// # Errors
     /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.extent.create_folder()?;
         let (deployments, left_out) = installed(&self.deployments())?;
         let tasks: Vec<Task<Work>> = deployments.iter().flat_map(|deployment| self.tasks(*deployment)).collect();
         let mut dumps = None;
         let mut current = Current::default();
         current.versions.extend(programs::client_version());
         current.versions.extend(self.hortator.to_str().and_then(programs::version));
-        let measured = rounds::run(&tasks, say, |task, say| {
+        let measured = rounds::run(&tasks, self.asked_time(), observer, |task, say| {
             let result = self.measure(task, &mut dumps, &mut current, say);
             if !matches!(result, Ok(_) | Err(Error::Interrupted)) {
-                current.give_up(&self.folder, say);
+                current.give_up(&self.extent.folder, say);
             }
             result
         });
         let rows = dumps.and_then(Result::ok).map_or(0, |dumps| dumps.sample.rows);
         Ok(Outcome { measured, versions: current.versions, left_out, rows })
+    }
+
+    /// The measured time of a run, if there are no loads, which take as long as they take.
+    fn asked_time(&self) -> Option<Duration> {
+        self.loads.is_empty().then_some(self.extent.time)
     }
 
     /// All that are loaded or swept, each once.
@@ -149,7 +147,7 @@ impl Experiment {
     fn tasks(&self, deployment: Deployment) -> Vec<Task<Work>> {
         let mut tasks = Vec::new();
         let mut add = |works: Vec<Work>| {
-            for round in 0..self.rounds {
+            for round in 0..self.extent.rounds {
                 let first = round % works.len().max(1);
                 let in_turn = works[first..].iter().chain(&works[..first]);
                 tasks.extend(in_turn.map(|work| Task { cell: work.cell(), contender: *work, round: round + 1 }));
@@ -179,23 +177,21 @@ impl Experiment {
         current: &mut Current,
         say: &mut dyn FnMut(&str),
     ) -> Result<Figures, Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.extent.check_stop()?;
         let Work { deployment, keys, what } = task.contender;
         match what {
             What::Load(loader) => {
                 let dumps = self.dumps(dumps, say)?;
                 // The servers' files grow to their size in a load that does not count.
                 let warm_up = |nodes: &Nodes| self.run_loader(Loader::ClientSource, keys, dumps, nodes).map(drop);
-                let nodes = current.nodes(deployment, &self.stop, say, warm_up)?;
+                let nodes = current.nodes(deployment, &self.extent.stop, say, warm_up)?;
                 self.load(loader, keys, dumps, nodes, task.round == 1)
             }
             What::Inserts { rows, parents } => {
-                let nodes = current.nodes(deployment, &self.stop, say, |_| Ok(()))?;
+                let nodes = current.nodes(deployment, &self.extent.stop, say, |_| Ok(()))?;
                 let threads = Threads { count: 1, nodes: 1 };
-                let inserts = ChildInserts { keys, threads, rows, parents, time: self.time };
-                let generated = inserts.run(nodes, &self.stop)?;
+                let inserts = ChildInserts { keys, threads, rows, parents, time: self.extent.time };
+                let generated = inserts.run(nodes, &self.extent.stop)?;
                 if task.round == 1 {
                     nodes.check_same_state(SCHEMA, None)?;
                 }
@@ -211,8 +207,8 @@ impl Experiment {
         say: &mut dyn FnMut(&str),
     ) -> Result<&'d Dumps, Error> {
         if dumps.is_none() {
-            say(&format!("writing the dumps in {}; the client's load gives the expected state", self.folder.display()));
-            *dumps = Some(match Dumps::prepare(&self.folder, self.scale, &self.stop) {
+            say(&format!("writing the dumps in {}; the client's load gives the expected state", self.extent.folder.display()));
+            *dumps = Some(match Dumps::prepare(&self.extent.folder, self.scale, &self.extent.stop) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 prepared => prepared.map_err(|error| error.to_string()),
             });
@@ -227,7 +223,7 @@ impl Experiment {
     /// What the program used.
     fn run_loader(&self, loader: Loader, keys: ForeignKeys, dumps: &Dumps, nodes: &Nodes) -> Result<Usage, Error> {
         let mut command = loader.command(keys, dumps, nodes, &self.hortator)?;
-        measure::run(&mut command, &self.folder.join("foreign-keys.log"), &self.stop)
+        measure::run(&mut command, &self.extent.folder.join("foreign-keys.log"), &self.extent.stop)
     }
 
     fn load(

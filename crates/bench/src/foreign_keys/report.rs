@@ -44,7 +44,8 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
 }
 
 fn command(experiment: &Experiment) -> String {
-    let Experiment { scale, rounds, time, parents, only, .. } = experiment;
+    let Experiment { scale, extent, parents, only, .. } = experiment;
+    let (rounds, time) = (extent.rounds, extent.time);
     let parents: Vec<String> = parents.iter().map(Parents::to_string).collect();
     let only = if only.is_empty() { String::new() } else { format!(" --only {}", only.join(",")) };
     format!(

@@ -5,12 +5,13 @@ use super::experiment::{INSERTS, STATEMENT_ROWS, inserts_cell};
 use crate::child_inserts::Parents;
 use crate::deployment::Deployment;
 use crate::employees::ForeignKeys;
+use crate::expected_errors;
 use crate::figures::{CORES, RATE, ROW_CPU};
 use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::{Spread, capitalized, median, median_and_range, thousands};
 use crate::resource_usage::cores_used;
 
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 11] = [
     "servers",
     "rows per statement",
     "rows/s with FK, median (min–max)",
@@ -20,6 +21,8 @@ const HEADINGS: [&str; 9] = [
     "without",
     "FK ÷ no FK",
     "cores with FK",
+    "errors with FK, all rounds",
+    "without",
 ];
 
 /// The sizes that the summary tells.
@@ -92,6 +95,7 @@ fn cpu_factor(page: &Page, deployment: Deployment, rows: u64, parents: Parents) 
 }
 
 fn row(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Vec<String> {
+    let errors = |keys| expected_errors::column(page, &inserts_cell(deployment, keys, rows, parents), INSERTS);
     let spread = |keys, figure| page.spread(&inserts_cell(deployment, keys, rows, parents), INSERTS, figure);
     vec![
         deployment.to_string(),
@@ -103,6 +107,8 @@ fn row(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Vec<
         median(spread(ForeignKeys::Without, ROW_CPU), 1),
         median(cpu_factor(page, deployment, rows, parents), 2),
         cores_used(spread(ForeignKeys::With, CORES)),
+        errors(ForeignKeys::With),
+        errors(ForeignKeys::Without),
     ]
 }
 

@@ -126,7 +126,7 @@ impl Experiment {
             }
         };
         command.current_dir(&dump.folder);
-        measure::run(&mut command, &self.log(&contender.to_string()), &self.stop).map(Some)
+        measure::run(&mut command, &self.log(&contender.to_string()), &self.extent.stop).map(Some)
     }
 
     /// Creates mydumper's directory from the schema that has just been loaded.
@@ -136,7 +136,7 @@ impl Experiment {
         command.arg("--socket").arg(nodes.socket()).args(["--user", "root", "--database", SCHEMA]);
         command.args(["--threads", "2", "--rows", MYDUMPER_FILE_ROWS]).arg("--outputdir").arg(self.mydumper_folder());
         command.stdin(Stdio::null());
-        measure::run(&mut command, &self.log("mydumper"), &self.stop).map(drop)
+        measure::run(&mut command, &self.log("mydumper"), &self.extent.stop).map(drop)
     }
 
     pub(super) fn remove_mydumper_folder(&self) -> Result<(), Error> {
@@ -148,10 +148,10 @@ impl Experiment {
     }
 
     fn mydumper_folder(&self) -> PathBuf {
-        self.folder.join("mydumper")
+        self.extent.folder.join("mydumper")
     }
 
     fn log(&self, title: &str) -> PathBuf {
-        self.folder.join(format!("{}.log", title.replace([' ', ',', '\''], "-")))
+        self.extent.folder.join(format!("{}.log", title.replace([' ', ',', '\''], "-")))
     }
 }

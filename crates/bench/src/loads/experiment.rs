@@ -1,10 +1,7 @@
 //! The measurement.
 
 use std::fmt;
-use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use hortator_check::state::{self, State};
 use hortator_mysql::Connection;
@@ -14,6 +11,8 @@ use super::Contender;
 use crate::employees::{self, Dump, SCHEMA};
 use crate::load_run::LoadRun;
 use crate::nodes::{CLUSTER_SETTINGS, Nodes};
+use crate::extent::Extent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, convergence, programs, server_copy};
 
@@ -52,18 +51,14 @@ pub struct Experiment {
     pub target: Target,
     /// The contenders to run; those whose program is not installed are left out by name.
     pub contenders: Vec<Contender>,
-    /// Runs of each contender.
-    pub rounds: usize,
     /// The dump's size; 1 is all of the sample's rows.
     pub scale: f64,
     /// Connections of `hortator load`; None for its default.
     pub threads: Option<usize>,
-    /// The folder of the dump (kept for later experiments) and of the logs.
-    pub folder: PathBuf,
     /// This program, to run `load` with.
     pub hortator: PathBuf,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, folder and end.
+    pub extent: Extent,
 }
 
 /// The result.
@@ -103,14 +98,14 @@ struct Prepared {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A contender that leaves another state than the client has no figure.
+    /// Runs it. The observer hears of each step. A contender that leaves another state than the client has no figure.
     ///
     /// # Errors
     /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         let (contenders, left_out) = self.installed()?;
-        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
-        let tasks = rounds::plan(&[self.cell()], &contenders, self.rounds);
+        self.extent.create_folder()?;
+        let tasks = rounds::plan(&[self.cell()], &contenders, self.extent.rounds);
         let mut versions = self.program_versions(&contenders);
         let (mut dump, mut compared) = (None, None);
         let prepare = |_: &Cell, say: &mut dyn FnMut(&str)| {
@@ -119,7 +114,7 @@ impl Experiment {
             versions.splice(0..0, prepared.nodes.versions()?);
             Ok(prepared)
         };
-        let measured = rounds::run_prepared(&tasks, say, prepare, |task, prepared| {
+        let measured = rounds::run_prepared(&tasks, observer, prepare, |task, prepared| {
             let figures = self.measure(task, prepared)?;
             let definitions = prepared.expected.counts().values().sum();
             compared = Some(Compared { rows: prepared.expected.row_count(), definitions });
@@ -161,14 +156,14 @@ impl Experiment {
     }
 
     fn prepare(&self, contenders: &[Contender], say: &mut dyn FnMut(&str)) -> Result<Prepared, Error> {
-        say(&format!("dump: generating it, or reusing it, in {}", self.folder.display()));
-        let dump = employees::cached(&self.folder, self.scale)?;
+        say(&format!("dump: generating it, or reusing it, in {}", self.extent.folder.display()));
+        let dump = employees::cached(&self.extent.folder, self.scale)?;
         say(&format!("dump: {} rows, {} MB, checksum {:032x}", dump.rows, dump.bytes / 1_000_000, dump.checksum));
         say(&format!("servers ({}): starting", self.target));
         let nodes = match self.target {
-            Target::Server { is_kept: true } => Nodes::kept(KEPT_NAME, &self.stop)?,
-            Target::Server { is_kept: false } => Nodes::alone(&self.stop)?,
-            Target::Cluster(nodes) => Nodes::start(Topology::Galera(nodes), &CLUSTER_SETTINGS, &self.stop)?,
+            Target::Server { is_kept: true } => Nodes::kept(KEPT_NAME, &self.extent.stop)?,
+            Target::Server { is_kept: false } => Nodes::alone(&self.extent.stop)?,
+            Target::Cluster(nodes) => Nodes::start(Topology::Galera(nodes), &CLUSTER_SETTINGS, &self.extent.stop)?,
         };
         say("warming up: the client's load gives the expected state");
         self.load(Contender::Client, &dump, &nodes)?;
@@ -185,7 +180,7 @@ impl Experiment {
         }
         let single = match contenders.contains(&Contender::Single) {
             true => {
-                let single = Nodes::alone(&self.stop)?;
+                let single = Nodes::alone(&self.extent.stop)?;
                 self.load(Contender::Single, &dump, &single)?;
                 Some(single)
             }
@@ -195,9 +190,7 @@ impl Experiment {
     }
 
     fn measure(&self, task: &Task<Contender>, prepared: &Prepared) -> Result<Figures, Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.extent.check_stop()?;
         let contender = task.contender;
         let nodes = match &prepared.single {
             Some(single) if contender == Contender::Single => single,
@@ -227,7 +220,7 @@ impl Experiment {
                 continue;
             }
             // The client loads once more on a server of its own, to find which rows of large tables differ.
-            let beside = Nodes::alone(&self.stop)?;
+            let beside = Nodes::alone(&self.extent.stop)?;
             self.load(Contender::Client, &prepared.dump, &beside)?;
             let rows = expected.differing_rows(&mut beside.connect(0)?, &found, &mut nodes.connect(node)?);
             differences.extend(rows.map_err(Error::server("reading the rows that differ"))?);

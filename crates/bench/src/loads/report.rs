@@ -45,7 +45,7 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
 }
 
 fn command(experiment: &Experiment, name: &str) -> String {
-    let Experiment { rounds, scale, .. } = experiment;
+    let (rounds, scale) = (experiment.extent.rounds, experiment.scale);
     let (nodes, extra) = match experiment.target {
         Target::Server { .. } => (String::new(), ""),
         Target::Cluster(nodes) => (format!(" --nodes {nodes}"), " --galera"),
@@ -230,6 +230,7 @@ mod tests {
 
     use super::*;
     use crate::employees::Dump;
+    use crate::extent::Extent;
     use crate::figures::{OTHER_CPU, named};
     use crate::page::{Run, RunResult};
     use crate::rounds::Measured;
@@ -238,12 +239,10 @@ mod tests {
         let experiment = Experiment {
             target,
             contenders: contenders.to_vec(),
-            rounds: 3,
             scale: 1.0,
             threads: None,
-            folder: PathBuf::new(),
+            extent: Extent::new(3, ""),
             hortator: PathBuf::new(),
-            stop: std::sync::Arc::default(),
         };
         let run = |(contender, round, wall_s): &(Contender, usize, f64)| {
             let mut figures = named([(ALL, *wall_s), (WALL, *wall_s), (OTHER_CPU, 0.0), (RATE, 9_000.0 / wall_s)]);

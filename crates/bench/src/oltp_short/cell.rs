@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::sampler::{Sample, rates};
-use super::sysbench::{REPEATED_ERRORS, WindowReport, quantile_ms};
-use crate::figures::{CORES, LATENCIES, MEASURED, OTHER_CPU, error_figure};
+use super::sysbench::{WindowReport, quantile_ms};
+use crate::disk::Operations;
+use crate::expected_errors::ErrorCounts;
+use crate::figures::{CORES, LATENCIES, MEASURED, OTHER_CPU};
 use crate::resource_usage::ResourceUsage;
 use crate::rounds::Figures;
 
@@ -26,6 +28,24 @@ pub(super) const DISK_READS: &str = "disk_read_iops";
 pub(super) const DISK_WRITES: &str = "disk_write_iops";
 /// The most that the checkpoint age was of its maximum.
 pub(super) const REDO_SHARE: &str = "most_redo_share";
+/// Operations that the kernel counted against the servers' limit, for each second: those of InnoDB, and of all other files.
+pub(super) const ALL_READS: &str = "all_read_iops";
+pub(super) const ALL_WRITES: &str = "all_write_iops";
+/// What a COMMIT of a transaction that writes takes on average.
+pub(super) const COMMIT: &str = "commit_mean_ms";
+/// A state of the process list with fewer connections than this on average has no figure.
+const STATE_LIMIT_CONNECTIONS: f64 = 0.25;
+
+/// The figure of a state of the process list: the client connections in it, of all nodes, on average.
+pub(super) fn state_figure(state: &str) -> String {
+    format!("state {state} connections")
+}
+
+/// The state that a figure is of.
+pub(super) fn state_of(figure: &str) -> Option<&str> {
+    figure.strip_prefix("state ")?.strip_suffix(" connections")
+}
+
 /// Of these two there is one for each number of threads.
 pub(super) fn rate_at(threads: usize) -> String {
     format!("with_{threads}_threads_transactions_per_s")
@@ -53,6 +73,8 @@ pub(super) struct CellResult {
     /// More and more threads.
     pub(super) ramp: Vec<MeasuredWindow>,
     pub(super) samples: Vec<Sample>,
+    /// What the kernel counted from the restart on, and in how many seconds; None without a limit.
+    pub(super) operations: Option<(Operations, f64)>,
 }
 
 /// Whether the last windows have about the same rate.
@@ -111,14 +133,44 @@ impl CellResult {
         put("client_cpu_s", all().map(|window| window.usage.own_cpu.as_secs_f64()).sum());
         put(DISK_READS, mean_rate(&self.samples, |sample| sample.disk_reads));
         put(DISK_WRITES, mean_rate(&self.samples, |sample| sample.disk_writes));
-        put(REDO_SHARE, self.samples.iter().map(Sample::checkpoint_share).fold(0.0, f64::max));
-        let mut errors: BTreeMap<u16, u64> = REPEATED_ERRORS.into_iter().map(|number| (number, 0)).collect();
-        for (number, count) in all().flat_map(|window| &window.report.errors) {
-            *errors.entry(*number).or_default() += count;
+        if let Some((Operations { reads, writes }, seconds)) = self.operations {
+            put(ALL_READS, reads as f64 / seconds.max(f64::MIN_POSITIVE));
+            put(ALL_WRITES, writes as f64 / seconds.max(f64::MIN_POSITIVE));
         }
-        figures.extend(errors.into_iter().map(|(number, count)| (error_figure(number), count as f64)));
+        let (commits, us) = all().fold((0, 0), |(commits, us), window| {
+            (commits + window.report.commits.0, us + window.report.commits.1)
+        });
+        if commits > 0 {
+            put(COMMIT, us as f64 / commits as f64 / 1e3);
+        }
+        for (state, mean) in mean_states(&self.samples) {
+            if mean >= STATE_LIMIT_CONNECTIONS {
+                put(&state_figure(&state), mean);
+            }
+        }
+        put(REDO_SHARE, self.samples.iter().map(Sample::checkpoint_share).fold(0.0, f64::max));
+        let mut errors = ErrorCounts::default();
+        for (number, count) in all().flat_map(|window| &window.report.errors) {
+            errors.add(*number, *count);
+            // sysbench repeats each of these transactions.
+            errors.add_sent_again(*count);
+        }
+        figures.extend(errors.figures());
         figures
     }
+}
+
+/// Connections in each state on average, of all nodes together.
+fn mean_states(samples: &[Sample]) -> BTreeMap<String, f64> {
+    let mut looks: BTreeMap<usize, f64> = BTreeMap::new();
+    samples.iter().for_each(|sample| *looks.entry(sample.node).or_default() += 1.0);
+    let mut means = BTreeMap::new();
+    for sample in samples {
+        for (state, count) in &sample.states {
+            *means.entry(state.clone()).or_default() += *count as f64 / looks[&sample.node];
+        }
+    }
+    means
 }
 
 /// Of all nodes together, over all samples.
@@ -148,6 +200,7 @@ mod tests {
         let report = WindowReport {
             transactions_per_s: rate,
             transactions: (100, 60),
+            commits: (40, 200_000),
             by_second: vec![(1, rate), (2, rate)],
             latencies: vec![(10.0, 9), (80.0, 1)],
             errors: BTreeMap::from([(1213, 2), (1047, 1)]),
@@ -165,6 +218,20 @@ mod tests {
     }
 
     #[test]
+    fn connections_of_all_nodes_are_added() {
+        let sample = |node, state: &str, count| Sample {
+            node,
+            states: BTreeMap::from([(state.to_owned(), count)]),
+            ..Sample::default()
+        };
+        let samples = [sample(0, "Commit", 4), sample(0, "Init", 4), sample(1, "Commit", 6)];
+        let expected = BTreeMap::from([("Commit".to_owned(), 8.0), ("Init".to_owned(), 2.0)]);
+        assert_eq!(mean_states(&samples), expected);
+        assert_eq!(state_of(&state_figure("Waiting for certification")), Some("Waiting for certification"));
+        assert_eq!(state_of("p50_ms"), None);
+    }
+
+    #[test]
     fn figures_are_of_the_last_windows_before_the_ramp() {
         let sample = |at_s, node, disk_reads, checkpoint_age| Sample {
             at_s,
@@ -178,6 +245,7 @@ mod tests {
             warmup: [900.0, 500.0, 410.0, 450.0].map(|rate| window(rate, 32)).to_vec(),
             ramp: vec![window(50.0, 1), window(600.0, 64)],
             samples: vec![sample(0.0, 0, 0, 10), sample(0.0, 1, 0, 0), sample(1.0, 0, 400, 80), sample(2.0, 1, 200, 0)],
+            operations: Some((Operations { reads: 800, writes: 300 }, 2.0)),
         };
         let figures = result.figures();
         for (name, expected) in [
@@ -191,9 +259,13 @@ mod tests {
             (OTHER_CPU, 12.0),
             (DISK_READS, 500.0),
             (REDO_SHARE, 0.8),
+            (ALL_READS, 400.0),
+            (ALL_WRITES, 150.0),
+            (COMMIT, 5.0),
             ("errors_1213", 12.0),
             ("errors_1047", 6.0),
             ("errors_1205", 0.0),
+            ("sent_again", 18.0),
             ("with_64_threads_transactions_per_s", 600.0),
         ] {
             assert_eq!(figures.get(name), Some(&expected), "{name}");

@@ -1,10 +1,7 @@
 //! The measurement.
 
-use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::cell::{CellResult, MeasuredWindow, is_steady};
 use super::sampler::Sampler;
@@ -12,9 +9,11 @@ use super::servers::{Servers, check_rows};
 use super::sysbench::{SCHEMA, Sysbench, Window};
 use super::{Contender, DiskLimit, Mix};
 use crate::deployment::{Deployment, installed};
-use crate::disk::{Disk, IoController, IoGroup};
+use crate::disk::{Disk, IoController, IoGroup, Operations};
 use crate::nodes::Nodes;
 use crate::resource_usage::Clocks;
+use crate::extent::Extent;
+use crate::progress::{Event, Observer};
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, cpu_set};
 
@@ -42,16 +41,12 @@ pub struct Experiment {
     pub threads: Vec<usize>,
     /// The CPUs of each node, as `0-1`; the last of them also for further nodes. Empty: all CPUs.
     pub cpus: Vec<cpu_set::CpuList>,
-    /// How often each cell is measured.
-    pub rounds: usize,
     /// sysbench, as [`super::find_sysbench`] finds it.
     pub sysbench: PathBuf,
     /// Measure also where no disk limits the servers.
     pub allows_any_file_system: bool,
-    /// Where data and logs go: on the disk that is measured.
-    pub folder: PathBuf,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, folder and end.
+    pub extent: Extent,
 }
 
 /// The result.
@@ -99,16 +94,16 @@ struct Run<'a> {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A run after which a node lacks a row has no figure.
+    /// Runs it. The observer hears of each step. A run after which a node lacks a row has no figure.
     ///
     /// # Errors
     /// When nothing can be measured here, the folder is on no disk, or cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         cpu_set::check(&self.cpus)?;
-        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
-        let disk = Disk::of(&self.folder)?;
+        self.extent.create_folder()?;
+        let disk = Disk::of(&self.extent.folder)?;
         if !disk.is_disk() && !self.allows_any_file_system {
-            return Err(Error::NoDisk { folder: self.folder.display().to_string(), file_system: disk.file_system });
+            return Err(Error::NoDisk { folder: self.extent.folder.display().to_string(), file_system: disk.file_system });
         }
         let mut deployments: Vec<Deployment> = Vec::new();
         for Contender { deployment, .. } in &self.contenders {
@@ -121,31 +116,37 @@ impl Experiment {
         let contenders: Vec<Contender> =
             contenders.filter(|contender| deployments.contains(&contender.deployment)).collect();
         let (controller, limits) = self.limits_here(&disk, &mut left_out);
-        left_out.iter().for_each(|line| say(line));
+        left_out.iter().for_each(|line| observer.tell(Event::Step(line.clone())));
         let cells: Vec<(Cell, Mix, DiskLimit)> =
             self.mixes.iter().flat_map(|mix| limits.iter().map(|limit| (cell(*mix, *limit), *mix, *limit))).collect();
         let names: Vec<Cell> = cells.iter().map(|(cell, ..)| cell.clone()).collect();
-        let tasks = rounds::plan(&names, &contenders, self.rounds);
+        let tasks = rounds::plan(&names, &contenders, self.extent.rounds);
         let mut run = Run {
             experiment: self,
-            sysbench: Sysbench::new(&self.sysbench, &self.folder, self.rows)?,
+            sysbench: Sysbench::new(&self.sysbench, &self.extent.folder, self.rows)?,
             servers: Servers::default(),
             traces: Vec::new(),
             compared: Vec::new(),
             controller,
         };
-        let measured = rounds::run(&tasks, say, |task, say| {
+        let measured = rounds::run(&tasks, Some(self.asked_time()), observer, |task, say| {
             let found = cells.iter().find(|(cell, ..)| *cell == task.cell);
             let (_, mix, limit) = found.ok_or_else(|| Error::Answer(format!("no such cell: {:?}", task.cell)))?;
             let result = run.measure(task, *mix, *limit, say);
             if !matches!(result, Ok(_) | Err(Error::Interrupted)) {
-                run.servers.discard(task.contender.deployment, &self.folder, say);
+                run.servers.discard(task.contender.deployment, &self.extent.folder, say);
             }
             result
         });
         let Run { servers, traces, controller, .. } = run;
         let controller = controller.map(|controller| controller.description());
         Ok(Outcome { measured, versions: servers.versions, left_out, disk, controller, cells, traces })
+    }
+
+    /// The time of all windows of a run.
+    fn asked_time(&self) -> Duration {
+        let windows = (self.windows + self.threads.len()) as u64;
+        Duration::from_secs(self.window_s * windows)
     }
 
     /// The limits that can be set here: where none can, the raw disk is measured instead.
@@ -172,9 +173,7 @@ impl Run<'_> {
         say: &mut dyn FnMut(&str),
     ) -> Result<Figures, Error> {
         let experiment = self.experiment;
-        if experiment.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        experiment.extent.check_stop()?;
         let contender = task.contender;
         let nodes = self.servers.restart(contender.deployment, experiment, &self.sysbench, say)?;
         let restarted = Instant::now();
@@ -185,7 +184,13 @@ impl Run<'_> {
         let mut run_window = |threads| -> Result<MeasuredWindow, Error> {
             let before = Clocks::read(nodes)?;
             let window = Window { mix, threads, seconds: experiment.window_s };
-            let (report, usage) = self.sysbench.run(sockets, window, &experiment.stop)?;
+            let run = self.sysbench.run(sockets, window, &experiment.extent.stop);
+            // sysbench tries to connect again and again, and ends with a message about its time.
+            let ended = (0..nodes.count()).find(|node| nodes.has_ended(*node));
+            let (report, usage) = match ended {
+                Some(node) => return Err(Error::Ended { node: node + 1 }),
+                None => run?,
+            };
             say(&format!("{contender}, {threads} threads: {:.0} transactions/s", report.transactions_per_s));
             let usage_of_all = Clocks::read(nodes)?.since(&before);
             // Behind its start sysbench opens connections and prepares statements.
@@ -198,6 +203,7 @@ impl Run<'_> {
         }
         let ramp = experiment.threads.iter().map(|threads| run_window(*threads)).collect::<Result<Vec<_>, _>>()?;
         let samples = sampler.finish()?;
+        let operations = operations(&groups)?.map(|operations| (operations, restarted.elapsed().as_secs_f64()));
         drop(groups);
         check_rows(nodes, experiment.rows)?;
         if nodes.count() > 1 && !self.compared.contains(&contender) {
@@ -205,11 +211,22 @@ impl Run<'_> {
             self.compared.push(contender);
         }
         nodes.shut_down()?;
-        let result = CellResult { warmup, ramp, samples };
+        let result = CellResult { warmup, ramp, samples, operations };
         let figures = result.figures();
         self.traces.push(Trace { cell: task.cell.clone(), contender, round: task.round, result });
         Ok(figures)
     }
+}
+
+/// What all groups have done; None without a limit.
+fn operations(groups: &[IoGroup]) -> Result<Option<Operations>, Error> {
+    let mut all = None;
+    for group in groups {
+        let Operations { reads, writes } = group.operations()?;
+        let sum: &mut Operations = all.get_or_insert_default();
+        (sum.reads, sum.writes) = (sum.reads + reads, sum.writes + writes);
+    }
+    Ok(all)
 }
 
 /// Puts the servers under a limit, which ends with the groups.

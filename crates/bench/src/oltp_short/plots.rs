@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::cell::rate_at;
+use super::cell::{rate_at, state_figure, state_of};
 use super::experiment::Trace;
 use super::sampler::{NodeValue, Sample, rates};
 use super::{Contender, Experiment};
 use crate::deployment::Deployment;
-use crate::page::{BarGroup, Line, Mark, Page, Plot, PlotForm, Point};
+use crate::page::{BarGroup, Line, Mark, Page, Plot, PlotForm, Point, RunResult};
 use crate::report::Spread;
 use crate::rounds::Cell;
 
@@ -17,9 +17,7 @@ const REPORTED: [(&str, f64); 2] = [("reported at first", 1_000.0), ("reported l
 const MARK_LIMIT: f64 = 5.0;
 /// More lines than these stand in two plots.
 const LINES_LIMIT: usize = 6;
-/// States with fewer connections than this on average are not shown …
-const STATE_LIMIT: f64 = 0.25;
-/// … and not more states than these.
+/// Not more states than these are shown.
 const STATES_LIMIT: usize = 6;
 
 /// A figure of every second and node.
@@ -72,7 +70,7 @@ pub(super) fn plots(experiment: &Experiment, page: &Page, cell: &Cell, traces: &
         plots.push(by_threads(&name, experiment, page, cell, &shown));
         plots.extend(SERIES.iter().map(|series| by_second(&name, series, &of_group)));
     }
-    plots.extend(states(&traces));
+    plots.extend(states_plot(experiment, page, cell));
     plots
 }
 
@@ -159,45 +157,42 @@ fn points(values: impl Iterator<Item = (f64, f64)>) -> Vec<Point> {
     values.map(|(x, y)| Point { x, y: Spread { median: y, least: y, most: y } }).collect()
 }
 
-/// Client connections by state.
-fn states(traces: &[&Trace]) -> Option<Plot> {
-    let means: Vec<(String, BTreeMap<String, f64>)> =
-        traces.iter().map(|trace| (trace.contender.to_string(), mean_states(&trace.result.samples))).collect();
-    let mut all: BTreeMap<&String, f64> = BTreeMap::new();
-    for (state, mean) in means.iter().flat_map(|(_, states)| states) {
-        let most = all.entry(state).or_default();
-        *most = most.max(*mean);
+/// The states of the process list with the most connections, the most first: the state, and each contender's connections.
+pub(super) fn states(experiment: &Experiment, page: &Page, cell: &Cell) -> Vec<(String, Vec<Option<Spread>>)> {
+    let names: Vec<String> = experiment.contenders.iter().map(ToString::to_string).collect();
+    let runs = page.runs.iter().filter(|run| run.cell == *cell && names.contains(&run.contender));
+    let mut most: BTreeMap<&str, f64> = BTreeMap::new();
+    for (figure, mean) in runs.filter_map(|run| match &run.result {
+        RunResult::Figures(figures) => Some(figures),
+        RunResult::Failed(_) => None,
+    }).flatten() {
+        if let Some(state) = state_of(figure) {
+            let known = most.entry(state).or_default();
+            *known = known.max(*mean);
+        }
     }
-    let mut shown: Vec<(&String, f64)> = all.into_iter().filter(|(_, mean)| *mean >= STATE_LIMIT).collect();
+    let mut shown: Vec<(&str, f64)> = most.into_iter().collect();
     shown.sort_by(|(_, one), (_, other)| other.total_cmp(one));
     shown.truncate(STATES_LIMIT);
-    let group = |(contender, states): &(String, BTreeMap<String, f64>)| {
-        let bar = |(state, _): &(&String, f64)| {
-            let mean = states.get(*state).copied().unwrap_or(0.0);
-            ((*state).clone(), Some(Spread { median: mean, least: mean, most: mean }))
-        };
-        BarGroup { name: contender.clone(), bars: shown.iter().map(bar).collect() }
+    let of = |state: &str| names.iter().map(|name| page.spread(cell, name, &state_figure(state))).collect();
+    shown.into_iter().map(|(state, _)| (state.to_owned(), of(state))).collect()
+}
+
+/// Client connections by state.
+fn states_plot(experiment: &Experiment, page: &Page, cell: &Cell) -> Option<Plot> {
+    let states = states(experiment, page, cell);
+    let none = Spread { median: 0.0, least: 0.0, most: 0.0 };
+    let group = |(index, contender): (usize, &Contender)| BarGroup {
+        name: contender.to_string(),
+        bars: states.iter().map(|(state, of)| (state.clone(), Some(of[index].unwrap_or(none)))).collect(),
     };
-    (!shown.is_empty()).then(|| Plot {
+    (!states.is_empty()).then(|| Plot {
         title: "What the connections wait for: states in the process list, mean of all samples".to_owned(),
         x: "connections, all nodes".to_owned(),
         y: String::new(),
-        form: PlotForm::Bars(means.iter().map(group).collect()),
+        form: PlotForm::Bars(experiment.contenders.iter().enumerate().map(group).collect()),
         marks: Vec::new(),
     })
-}
-
-/// Connections in each state on average, of all nodes together.
-fn mean_states(samples: &[Sample]) -> BTreeMap<String, f64> {
-    let mut looks: BTreeMap<usize, f64> = BTreeMap::new();
-    samples.iter().for_each(|sample| *looks.entry(sample.node).or_default() += 1.0);
-    let mut means = BTreeMap::new();
-    for sample in samples {
-        for (state, count) in &sample.states {
-            *means.entry(state.clone()).or_default() += *count as f64 / looks[&sample.node];
-        }
-    }
-    means
 }
 
 #[cfg(test)]
@@ -209,18 +204,6 @@ mod tests {
         let values = [(0.9, 0, 3.0), (1.1, 1, 7.0), (2.0, 0, 5.0), (2.2, 1, 1.0)];
         let values = values.map(|(at_s, node, value)| NodeValue { at_s, node, value });
         assert_eq!(most_by_second(&values), [(1.0, 7.0), (2.0, 5.0)]);
-    }
-
-    #[test]
-    fn connections_of_all_nodes_are_added() {
-        let sample = |node, state: &str, count| Sample {
-            node,
-            states: BTreeMap::from([(state.to_owned(), count)]),
-            ..Sample::default()
-        };
-        let samples = [sample(0, "Commit", 4), sample(0, "Init", 4), sample(1, "Commit", 6)];
-        let expected = BTreeMap::from([("Commit".to_owned(), 8.0), ("Init".to_owned(), 2.0)]);
-        assert_eq!(mean_states(&samples), expected);
     }
 
     #[test]

@@ -2,15 +2,16 @@
 
 use std::time::SystemTime;
 
-use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
-
-use super::cell::{DISK_READS, DISK_WRITES, IS_STEADY, LAST_TO_FIRST, RATE, READING, REDO_SHARE, rate_at};
+use super::cell::{
+    ALL_READS, ALL_WRITES, COMMIT, DISK_READS, DISK_WRITES, IS_STEADY, LAST_TO_FIRST, RATE, READING, REDO_SHARE, rate_at,
+};
 use super::experiment::WARMUP_THREADS;
-use super::plots::plots;
+use super::plots::{plots, states};
 use super::servers::{SETTINGS, ServerSize};
 use super::{Contender, DiskLimit, Experiment, Mix, Outcome};
 use crate::deployment::{self, Deployment};
-use crate::figures::{CORES, LATENCIES, MEASURED, OTHER_CPU, error_figure};
+use crate::expected_errors;
+use crate::figures::{CORES, LATENCIES, MEASURED, OTHER_CPU};
 use crate::page::{ContenderNote, JSON_VERSION, Page, Section, Table};
 use crate::report::{Spread, capitalized, date, machine, median, median_and_range, thousands, warning_of_other_cpu};
 use crate::resource_usage::{all_cores, is_cpu_bound};
@@ -65,7 +66,8 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
 }
 
 fn command(experiment: &Experiment) -> String {
-    let Experiment { contenders, mixes, limits, rows, window_s, windows, threads, rounds, .. } = experiment;
+    let Experiment { contenders, mixes, limits, rows, window_s, windows, threads, extent, .. } = experiment;
+    let rounds = extent.rounds;
     let names: Vec<String> = contenders.iter().map(|contender| contender.name()).collect();
     let mut command = format!(
         "hortator bench oltp-short --rounds {rounds} --seconds {window_s} --windows {windows} --rows {rows} --threads {} --mix {} \
@@ -136,8 +138,6 @@ fn limits(experiment: &Experiment, outcome: &Outcome) -> Vec<String> {
              restart are part of the first window.",
             experiment.windows, experiment.window_s
         ),
-        "Reads and writes are those of InnoDB; the file system's journal and a provider's files come on top."
-            .to_owned(),
     ];
     if outcome.controller.is_some() {
         limits.push(
@@ -145,7 +145,7 @@ fn limits(experiment: &Experiment, outcome: &Outcome) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if experiment.rounds == 1 {
+    if experiment.extent.rounds == 1 {
         limits.push("One round: the spread of the runs is not known.".to_owned());
     }
     limits
@@ -209,9 +209,20 @@ fn section(
             .map(str::to_owned)
             .to_vec();
     headings.extend(experiment.threads.iter().map(|threads| format!("at {threads} threads")));
-    let rest = ["p50 ms", "p95 ms", "p99 ms", "only read", "reads/s", "writes/s", "redo, most", "cores", "error 1213"];
-    headings.extend(rest.map(str::to_owned));
-    headings.push("error 1205".to_owned());
+    let rest = [
+        "p50 ms",
+        "p95 ms",
+        "p99 ms",
+        "COMMIT of writers ms",
+        "only read",
+        "InnoDB reads/s",
+        "InnoDB writes/s",
+        "all reads/s",
+        "all writes/s",
+        "redo, most",
+        "cores",
+    ];
+    headings.extend(rest.into_iter().chain([expected_errors::HEADING]).map(str::to_owned));
     let rows = experiment.contenders.iter().map(|contender| row(experiment, page, cell, *contender)).collect();
     let mut text = vec![format!("{} {}", mix.description(), limit.description())];
     text.push(format!(
@@ -219,13 +230,34 @@ fn section(
          \"Redo, most\" is the highest checkpoint age divided by its maximum. Plots show the first round; the reported 1,000 and 400 \
          transactions/s are marked where they are not far above it."
     ));
+    text.push(
+        "\"COMMIT of writers\" is the mean time of the COMMIT of a transaction that writes. \"All reads\" and \"all writes\" are \
+         what the kernel counted against the limits: beyond those of InnoDB they are a provider's log, and the file system's \
+         journal at each flush."
+            .to_owned(),
+    );
     let plots = plots(experiment, page, cell, &outcome.traces);
     Section {
         title: capitalized(&format!("{mix} transactions, {}", limit.title())),
         text,
-        tables: vec![Table { headings, text_columns: 2, rows }],
+        tables: [Some(Table { headings, text_columns: 2, rows }), states_table(experiment, page, cell)]
+            .into_iter()
+            .flatten()
+            .collect(),
         plots,
     }
+}
+
+/// What the connections wait for.
+fn states_table(experiment: &Experiment, page: &Page, cell: &Cell) -> Option<Table> {
+    let states = states(experiment, page, cell);
+    let mut headings = vec!["connections in a state of the process list, all nodes, mean".to_owned()];
+    headings.extend(experiment.contenders.iter().map(ToString::to_string));
+    let row = |(state, of): &(String, Vec<Option<Spread>>)| {
+        let connections = of.iter().map(|connections| median(*connections, 1));
+        [state.clone()].into_iter().chain(connections).collect()
+    };
+    (!states.is_empty()).then(|| Table { headings, text_columns: 1, rows: states.iter().map(row).collect() })
 }
 
 fn row(experiment: &Experiment, page: &Page, cell: &Cell, contender: Contender) -> Vec<String> {
@@ -241,11 +273,12 @@ fn row(experiment: &Experiment, page: &Page, cell: &Cell, contender: Contender) 
     ];
     row.extend(experiment.threads.iter().map(|threads| median(spread(&rate_at(*threads)), 0)));
     row.extend(LATENCIES.map(|(figure, _)| median(spread(figure), 1)));
+    row.push(median(spread(COMMIT), 1));
     row.push(percent(spread(READING)));
-    row.extend([DISK_READS, DISK_WRITES].map(|figure| median(spread(figure), 0)));
+    row.extend([DISK_READS, DISK_WRITES, ALL_READS, ALL_WRITES].map(|figure| median(spread(figure), 0)));
     row.push(percent(spread(REDO_SHARE)));
     row.push(median(spread(CORES), 2));
-    row.extend([DEADLOCK, LOCK_WAIT_TIMEOUT].map(|number| median(spread(&error_figure(number)), 0)));
+    row.push(expected_errors::column(page, cell, &name));
     row
 }
 

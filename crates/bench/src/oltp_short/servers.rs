@@ -102,14 +102,14 @@ impl Servers {
 
 fn start(deployment: Deployment, experiment: &Experiment) -> Result<Nodes, Error> {
     let further = [deployment.server_settings(Durability::Synced), SETTINGS.to_vec()].concat();
-    let mut builder = server::set_up(options::builder(deployment.topology()), &further, &experiment.stop);
+    let mut builder = server::set_up(options::builder(deployment.topology()), &further, &experiment.extent.stop);
     for (name, value) in ServerSize::for_rows(experiment.rows).settings() {
         builder = builder.set(name, value);
     }
     for (name, value) in &experiment.settings {
         builder = builder.set(name, value);
     }
-    let nodes = Nodes::create(builder.dir(&experiment.folder), &experiment.stop)?;
+    let nodes = Nodes::create(builder.dir(&experiment.extent.folder), &experiment.extent.stop)?;
     match nodes.sockets().iter().find(|socket| socket.to_string_lossy().contains(',')) {
         Some(socket) => Err(Error::Answer(format!(
             "{} has a comma, which ends a socket's name for sysbench: give another folder with --dir",
@@ -122,7 +122,7 @@ fn start(deployment: Deployment, experiment: &Experiment) -> Result<Nodes, Error
 fn fill(nodes: &Nodes, experiment: &Experiment, sysbench: &Sysbench) -> Result<(), Error> {
     let created = nodes.connect(0)?.execute(format!("CREATE DATABASE {SCHEMA}").as_bytes());
     created.map_err(Error::server("creating the schema"))?;
-    sysbench.fill(&nodes.sockets()[0], &experiment.stop)?;
+    sysbench.fill(&nodes.sockets()[0], &experiment.extent.stop)?;
     check_rows(nodes, experiment.rows)
 }
 

@@ -21,8 +21,8 @@ pub(super) const TABLES: u64 = 10;
 /// Threads that fill the tables.
 const FILL_THREADS: usize = 4;
 /// sysbench repeats a transaction that ends with one of these: deadlock or certification conflict, lock wait timeout, changed
-/// row, duplicate key.
-pub(super) const REPEATED_ERRORS: [u16; 4] = [1213, 1205, 1020, 1062];
+/// row, duplicate key, a node that is not ready; and, on a new connection, after these two: lost connection, server gone.
+const REPEATED_ERRORS: [u16; 7] = [1213, 1205, 1020, 1062, 1047, 2013, 2006];
 /// Seconds for the transactions that run at the end of a window.
 const SHUTDOWN_LIMIT_S: u64 = 120;
 
@@ -49,6 +49,8 @@ pub(super) struct WindowReport {
     pub(super) transactions_per_s: f64,
     /// Committed transactions, and those of them that only read.
     pub(super) transactions: (u64, u64),
+    /// Confirmed COMMITs of transactions that write, and the microseconds that their threads waited for them.
+    pub(super) commits: (u64, u64),
     /// Second of the window, and transactions in it.
     pub(super) by_second: Vec<(u64, f64)>,
     /// Latency in ms, and how many transactions took it.
@@ -153,6 +155,10 @@ impl WindowReport {
                     report.transactions.0 += all.parse::<u64>().ok()?;
                     report.transactions.1 += reading.parse::<u64>().ok()?;
                 }
+                ["hortator:", "commits", count, "microseconds", us] => {
+                    report.commits.0 += count.parse::<u64>().ok()?;
+                    report.commits.1 += us.parse::<u64>().ok()?;
+                }
                 ["hortator:", "error", number, "times", count] => {
                     *report.errors.entry(number.parse().ok()?).or_default() += count.parse::<u64>().ok()?;
                 }
@@ -192,8 +198,10 @@ mod tests {
 [ 2s ] thds: 32 tps: 104.01 qps: 391.05 (r/w/o: 136.02/47.01/208.03) lat (ms,95%): 1050.76 err/s: 1.00 reconn/s: 0.00
 [ 3s ] thds: 16 tps: 18.00 qps: 18.00 (r/w/o: 0.00/0.00/18.00) lat (ms,95%): 1803.47 err/s: 0.00 reconn/s: 0.00
 hortator: transactions 120 reading 80
+hortator: commits 40 microseconds 800000
 hortator: error 1213 times 2
 hortator: transactions 100 reading 55
+hortator: commits 45 microseconds 50000
 hortator: error 1213 times 1
 hortator: error 1205 times 4
 Latency histogram (values are in milliseconds)
@@ -213,13 +221,14 @@ SQL statistics:
         let expected = WindowReport {
             transactions_per_s: 78.25,
             transactions: (220, 135),
+            commits: (85, 850_000),
             by_second: vec![(1, 99.82), (2, 104.01)],
             latencies: vec![(0.354, 4), (99.327, 95), (909.797, 1)],
             errors: BTreeMap::from([(1213, 3), (1205, 4)]),
         };
         assert_eq!(report, expected);
         assert_eq!(WindowReport::parse("FATAL: no rate", 2), None);
-        for (from, to) in [("104.01", "many"), ("reading 80\n", "reading 80"), ("times 4", "times")] {
+        for (from, to) in [("104.01", "many"), ("reading 80\n", "reading 80"), ("times 4", "times"), ("seconds 800000", "seconds -")] {
             assert_eq!(WindowReport::parse(&REPORT.replace(from, to), 2), None, "{from}");
         }
     }

@@ -18,9 +18,24 @@ local KINDS = {
    {prepare = "prepare_delete_inserts", execute = "execute_delete_inserts", writes = true},
 }
 
--- Of this thread: errors by number, and committed transactions.
+local ffi = require("ffi")
+ffi.cdef([[
+   int usleep(unsigned int microseconds);
+   typedef struct { long seconds; long nanoseconds; } hortator_time;
+   int clock_gettime(int clock, hortator_time *time);
+]])
+local MONOTONIC = 1
+local time = ffi.new("hortator_time")
+
+local function now_us()
+   ffi.C.clock_gettime(MONOTONIC, time)
+   return tonumber(time.seconds) * 1e6 + tonumber(time.nanoseconds) / 1e3
+end
+
+-- Of this thread: errors by number, committed transactions, and the time of the COMMIT of those that write.
 local errors = {}
 local all, reading = 0, 0
+local commits, commits_us = 0, 0
 
 function prepare_statements()
    prepare_begin()
@@ -42,13 +57,18 @@ function event()
       writes = kind.writes
       _G[kind.execute]()
    end
+   local begun_us = now_us()
    commit()
    all = all + 1
-   if not writes then
+   if writes then
+      commits, commits_us = commits + 1, commits_us + now_us() - begun_us
+   else
       reading = reading + 1
    end
 end
 
+-- A node that is not ready answers at once: without a pause its threads would keep the machine from the others.
+local NOT_READY, PAUSE_US = 1047, 10000
 -- sysbench repeats the transaction, and counts all errors together.
 local restart = sysbench.hooks.before_restart_event
 
@@ -57,6 +77,9 @@ function sysbench.hooks.before_restart_event(description)
    errors[number] = (errors[number] or 0) + 1
    if restart then
       restart(description)
+   end
+   if number == NOT_READY then
+      ffi.C.usleep(PAUSE_US)
    end
    -- Not every error ends the transaction, and the next BEGIN would commit the half of it that is done.
    pcall(con.query, con, "ROLLBACK")
@@ -67,6 +90,7 @@ local done = thread_done
 -- One call for each line: threads write at the same time, and print ends its line with a second call.
 function thread_done()
    io.write(string.format("hortator: transactions %d reading %d\n", all, reading))
+   io.write(string.format("hortator: commits %d microseconds %.0f\n", commits, commits_us))
    for number, count in pairs(errors) do
       io.write(string.format("hortator: error %d times %d\n", number, count))
    end

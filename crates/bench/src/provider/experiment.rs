@@ -1,16 +1,13 @@
 //! The measurement.
 
 use std::fmt;
-use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use super::{Contender, Durability, SCHEMA, Suite, Workload, hot_row, inserts, load};
 use crate::deployment::{Current, installed};
 use crate::employees::{self, Dump};
 use crate::nodes::Nodes;
+use crate::extent::TimedExtent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, figures, programs};
 
@@ -24,18 +21,12 @@ pub(super) const WORKLOAD: &str = "workload";
 pub struct Experiment {
     /// The contenders and the number of nodes.
     pub suite: Suite,
-    /// Runs of each workload on each contender.
-    pub rounds: usize,
-    /// The measured time of inserts and updates.
-    pub time: Duration,
     /// The workloads: some of [`Suite::workloads`].
     pub workloads: Vec<Workload>,
     /// The dump's size; 1 is all of the sample's rows.
     pub scale: f64,
-    /// The folder of the dump (kept for later experiments) and of the logs.
-    pub folder: PathBuf,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, measured time, folder and end.
+    pub extent: TimedExtent,
 }
 
 /// The result.
@@ -73,12 +64,12 @@ pub(super) fn cell(durability: Durability, workload: Workload) -> Cell {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A workload after which a node lacks a row has no figure.
+    /// Runs it. The observer hears of each step. A workload after which a node lacks a row has no figure.
     ///
     /// # Errors
     /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.extent.create_folder()?;
         if self.workloads.contains(&Workload::Load) {
             programs::check_client()?;
         }
@@ -88,10 +79,10 @@ impl Experiment {
         let is_found = |contender: &&Contender| found.contains(&contender.deployment(nodes));
         let contenders: Vec<Contender> = self.suite.contenders().iter().filter(is_found).copied().collect();
         let (mut current, mut dump) = (Current::default(), None);
-        let measured = rounds::run(&self.tasks(&contenders), say, |task, say| {
+        let measured = rounds::run(&self.tasks(&contenders), Some(self.extent.time), observer, |task, say| {
             let result = self.measure(task, &mut current, &mut dump, say);
             if !matches!(result, Ok(_) | Err(Error::Interrupted)) {
-                current.give_up(&self.folder, say);
+                current.give_up(&self.extent.folder, say);
             }
             result
         });
@@ -101,7 +92,7 @@ impl Experiment {
     /// In each round another contender is first; on its servers it runs all workloads.
     fn tasks(&self, contenders: &[Contender]) -> Vec<Task<Work>> {
         let mut tasks = Vec::new();
-        for round in 0..self.rounds {
+        for round in 0..self.extent.rounds {
             for durability in Durability::ALL {
                 let first = round % contenders.len();
                 for contender in contenders[first..].iter().chain(&contenders[..first]).copied() {
@@ -123,12 +114,10 @@ impl Experiment {
         dump: &mut Option<Dump>,
         say: &mut dyn FnMut(&str),
     ) -> Result<Figures, Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.extent.check_stop()?;
         let Work { contender, durability, workload } = task.contender;
         let deployment = contender.deployment(self.suite.nodes());
-        let nodes = current.nodes_of(deployment, durability, &self.stop, say, |_| Ok(()))?;
+        let nodes = current.nodes_of(deployment, durability, &self.extent.stop, say, |_| Ok(()))?;
         let figures = self.cell(workload, dump, nodes, say)?;
         if task.round == 1 {
             let schema = if workload == Workload::Load { employees::SCHEMA } else { SCHEMA };
@@ -146,17 +135,17 @@ impl Experiment {
     ) -> Result<Figures, Error> {
         let rest = nodes.quiesce_without(SCHEMA)?;
         let generated = match workload {
-            Workload::Inserts { threads, rows } => inserts::run(nodes, threads, rows, self.time, &self.stop),
-            Workload::HotRow(threads) => hot_row::run(nodes, threads, self.time, &self.stop),
+            Workload::Inserts { threads, rows } => inserts::run(nodes, threads, rows, self.extent.time, &self.extent.stop),
+            Workload::HotRow(threads) => hot_row::run(nodes, threads, self.extent.time, &self.extent.stop),
             Workload::Load => {
                 let dump = match dump {
                     Some(dump) => dump,
                     None => {
-                        say(&format!("dump: generating it, or reusing it, in {}", self.folder.display()));
-                        dump.insert(employees::cached(&self.folder, self.scale)?)
+                        say(&format!("dump: generating it, or reusing it, in {}", self.extent.folder.display()));
+                        dump.insert(employees::cached(&self.extent.folder, self.scale)?)
                     }
                 };
-                return load::run(rest, dump, nodes, &self.folder, &self.stop);
+                return load::run(rest, dump, nodes, &self.extent.folder, &self.extent.stop);
             }
         };
         Ok(figures::of_threads(&generated?))

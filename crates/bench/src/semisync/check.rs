@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use hortator_mysql::{Column, Connection, RowSink};
 
 use super::SCHEMA;
+use super::clients::Inserted;
 use super::rows::checksum;
 use super::servers::Servers;
 use crate::Error;
@@ -50,7 +51,7 @@ pub(super) fn check_contents(servers: &Servers, work: &str, confirmed: Contents)
 fn compare(work: &str, confirmed: Contents, found: &[Contents]) -> Result<(), Error> {
     if found.iter().any(|contents| contents.rows != confirmed.rows) {
         let found = found.iter().map(|contents| contents.rows).collect();
-        return Err(Error::NotConverged { work: work.to_owned(), confirmed: confirmed.rows, found });
+        return Err(Error::NotConverged { work: work.to_owned(), confirmed: confirmed.rows, unknown: 0, found });
     }
     match found.iter().zip(1..).find(|(contents, _)| contents.checksum != confirmed.checksum) {
         None => Ok(()),
@@ -80,6 +81,14 @@ fn fallback(node: usize, commits: u64, is_on: bool) -> Result<(), Error> {
     )))
 }
 
+/// Checks that no confirmed row is lost where connections were lost: their rows may be there or not, on all servers alike.
+pub(super) fn check_none_lost(survival: Survival, work: &str) -> Result<(), Error> {
+    match survival.lost {
+        0 => Ok(()),
+        lost => Err(Error::Answer(format!("after workload {work} the servers lack {lost} rows that were confirmed"))),
+    }
+}
+
 /// What the servers that are left have of the rows of a failover run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Survival {
@@ -93,9 +102,10 @@ pub(super) struct Survival {
 pub(super) fn survival(
     servers: &Servers,
     work: &str,
-    confirmed: &HashSet<u32>,
-    unknown: &HashSet<u32>,
+    inserted: &Inserted,
 ) -> Result<Survival, Error> {
+    let confirmed: HashSet<u32> = inserted.confirmed.iter().map(|row| row.key).collect();
+    let unknown: HashSet<u32> = inserted.unknown.iter().copied().collect();
     let mut present: Option<HashSet<u32>> = None;
     for (node, mut connection) in servers.connect_alive()? {
         let mut keys = KeyReader::default();
@@ -113,7 +123,7 @@ pub(super) fn survival(
             _ => present = Some(keys.0),
         }
     }
-    count(&present.unwrap_or_default(), confirmed, unknown)
+    count(&present.unwrap_or_default(), &confirmed, &unknown)
 }
 
 fn count(present: &HashSet<u32>, confirmed: &HashSet<u32>, unknown: &HashSet<u32>) -> Result<Survival, Error> {
@@ -168,6 +178,13 @@ mod tests {
             assert!(message.starts_with(&format!("node 2 fell back to asynchronous, {commits} commits")), "{message}");
             assert!(message.contains(&format!("is {end} at the end")), "{message}");
         }
+    }
+
+    #[test]
+    fn a_confirmed_row_that_is_lost_beside_lost_connections_is_an_error() {
+        check_none_lost(Survival { lost: 0, unheard: 1 }, "2 threads").unwrap();
+        let message = check_none_lost(Survival { lost: 3, unheard: 1 }, "2 threads").unwrap_err().to_string();
+        assert_eq!(message, "after workload 2 threads the servers lack 3 rows that were confirmed");
     }
 
     #[test]

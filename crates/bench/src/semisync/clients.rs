@@ -1,10 +1,9 @@
 //! The threads: each inserts one row after the other on its own connection, until a given number of rows is taken.
 //!
-//! A row that a server refuses for a while (deadlock, lock wait, a node that is not ready) is sent again, and its latency
-//! includes that. In a failover run a thread whose connection is lost goes on with another server; nobody knows of its row
+//! Errors count as [`crate::expected_errors`] says. A row that a server refuses for a while is sent again, and its latency includes
+//! that. A thread whose connection is lost goes on with a new one, in a failover run to another server; nobody knows of its row
 //! whether it was committed, so that it is neither sent again nor counted as confirmed.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,8 +12,9 @@ use hortator_mysql::Connection;
 
 use super::rows::{self, Supply};
 use crate::Error;
+use crate::expected_errors::{ErrorCounts, Reaction, reaction};
 use crate::latencies::Latencies;
-use crate::nodes::Nodes;
+use crate::nodes::{Nodes, READ_TIMEOUT};
 
 /// Hundreds of threads with the usual stacks would use much of a small machine's address space.
 const STACK_BYTES: usize = 256 << 10;
@@ -22,8 +22,6 @@ const STACK_BYTES: usize = 256 << 10;
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// The limit for a row that is refused again and again, and for a thread without a server.
 const REFUSAL_LIMIT: Duration = Duration::from_secs(60);
-/// The client's number for a lost connection, as the server's own client prints it.
-pub(super) const LOST_CONNECTION: u16 = 2013;
 
 /// A confirmed row.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +39,7 @@ pub(super) struct Inserted {
     pub(super) confirmed: Vec<Confirmed>,
     /// Rows whose thread lost its connection before the answer.
     pub(super) unknown: Vec<u32>,
-    /// By number; all but lost connections were tried again.
-    pub(super) errors: BTreeMap<u16, u64>,
+    pub(super) errors: ErrorCounts,
 }
 
 /// The work.
@@ -52,7 +49,7 @@ pub(super) struct Clients<'a> {
     pub(super) threads: usize,
     /// Servers that take inserts at first, counted from the first one.
     pub(super) writers: usize,
-    /// Whether a thread goes on with another server when its connection is lost.
+    /// Whether a thread goes on with another server when its connection is lost, not with its own.
     pub(super) can_move: bool,
     pub(super) stop: &'a AtomicBool,
 }
@@ -97,6 +94,8 @@ impl Progress {
 /// How one row ended.
 enum End {
     Confirmed,
+    /// The server refuses it for good.
+    Refused,
     Unknown,
     Stopped,
 }
@@ -168,9 +167,10 @@ impl Clients<'_> {
                     inserted.confirmed.push(Confirmed { key, at_us, latency_us });
                     progress.confirmed.fetch_add(1, Ordering::Relaxed);
                 }
+                End::Refused => {}
                 End::Unknown => {
                     inserted.unknown.push(key);
-                    let Some(other) = self.move_on(thread, progress)? else { break };
+                    let Some(other) = self.move_on(thread, server, progress)? else { break };
                     (server, connection) = other;
                 }
                 End::Stopped => break,
@@ -183,39 +183,43 @@ impl Clients<'_> {
         &self,
         connection: &mut Connection,
         sql: &str,
-        errors: &mut BTreeMap<u16, u64>,
+        errors: &mut ErrorCounts,
         progress: &Progress,
     ) -> Result<End, Error> {
         let deadline = Instant::now() + REFUSAL_LIMIT;
         loop {
+            let start = Instant::now();
             let Err(error) = connection.execute(sql.as_bytes()) else { return Ok(End::Confirmed) };
-            let is_lost = error.is_lost() && self.can_move;
-            let number = if is_lost { Some(LOST_CONNECTION) } else { error.code() };
-            if let Some(number) = number.filter(|_| is_lost || error.is_transient()) {
-                *errors.entry(number).or_default() += 1;
+            // An undisturbed server that has not answered for so long hangs.
+            let expected = reaction(&error).filter(|_| self.can_move || start.elapsed() < READ_TIMEOUT);
+            let Some((number, reaction)) = expected else { return Err(Error::server("inserting a row")(error)) };
+            errors.count(number);
+            match reaction {
+                Reaction::GoOn => return Ok(End::Refused),
+                Reaction::Reconnect => return Ok(End::Unknown),
+                Reaction::SendAgain => {}
+                Reaction::SendAgainLater => thread::sleep(RETRY_INTERVAL),
             }
-            if is_lost {
-                return Ok(End::Unknown);
-            }
-            if !error.is_transient() || Instant::now() > deadline {
+            if Instant::now() > deadline {
                 return Err(Error::server("inserting a row")(error));
             }
             if self.is_over(progress) {
                 return Ok(End::Stopped);
             }
-            if error.is_unready() {
-                thread::sleep(RETRY_INTERVAL);
-            }
+            errors.add_sent_again(1);
         }
     }
 
-    /// Another server for a thread, of those that are open; threads of one server spread over all of them. None when the run
-    /// is over.
-    fn move_on(&self, thread: usize, progress: &Progress) -> Result<Option<(usize, Connection)>, Error> {
+    /// Another connection for a thread: to its own server, or in a failover run to one of those that are open, over which the
+    /// threads of one server are spread. None when the run is over.
+    fn move_on(&self, thread: usize, own: usize, progress: &Progress) -> Result<Option<(usize, Connection)>, Error> {
         let deadline = Instant::now() + REFUSAL_LIMIT;
         let mut attempt = thread / self.writers;
         while !self.is_over(progress) {
-            let open = progress.open();
+            let open = if self.can_move { progress.open() } else { vec![own] };
+            if !self.can_move && self.nodes.has_ended(own) {
+                return Err(Error::Ended { node: own + 1 });
+            }
             if let Some(server) = open.get(attempt % open.len().max(1))
                 && let Ok(connection) = self.nodes.open(*server)
             {
@@ -236,9 +240,7 @@ impl Inserted {
     fn add(&mut self, other: Self) {
         self.confirmed.extend(other.confirmed);
         self.unknown.extend(other.unknown);
-        for (number, count) in other.errors {
-            *self.errors.entry(number).or_default() += count;
-        }
+        self.errors.merge(&other.errors);
     }
 
     /// From the begin of the threads to the last confirmed row.

@@ -1,13 +1,8 @@
 //! The measurement: which contender in which cell, on which servers.
 
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT, UNKNOWN_COMMAND};
 
 use super::check::{self, Contents};
 use super::clients::{Clients, Inserted};
@@ -18,10 +13,12 @@ use super::rows::Supply;
 use super::servers::{Servers, check_storage};
 use super::{Deployment, Factors, Keys, SCHEMA, Storage};
 use crate::Error;
-use crate::figures::{CORES, LAG, LATENCIES, MEASURED, OTHER_CPU, ROW_CPU, error_figure};
+use crate::figures::{CORES, LAG, LATENCIES, MEASURED, OTHER_CPU, ROW_CPU};
 use crate::nodes::APPLIED_TIMEOUT;
 use crate::options;
 use crate::resource_usage::Clocks;
+use crate::extent::Extent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 
 /// What is to be measured. The first value of each factor is the centre; the others are measured one at a time.
@@ -43,16 +40,12 @@ pub struct Experiment {
     pub storage: Vec<Storage>,
     /// How the threads share the keys.
     pub keys: Vec<Keys>,
-    /// How often each cell is measured.
-    pub rounds: usize,
     /// The tmpfs for data.
     pub tmpfs: PathBuf,
-    /// Where error logs go, and the data of servers on a disk.
-    pub folder: PathBuf,
     /// The limit for a server to apply everything.
     pub catch_up_limit: Duration,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, folder and end.
+    pub extent: Extent,
 }
 
 /// The result.
@@ -77,20 +70,18 @@ pub(super) const RATE: &str = "inserts_per_s";
 pub(super) const CLIENT_CPU: &str = "client_cpu_s";
 /// Peak memory of all servers.
 pub(super) const PEAK: &str = "server_peak_mib";
-/// Errors after which a row is sent again: deadlock, lock wait, and a node that is not ready.
-pub(super) const RETRIED: [u16; 3] = [DEADLOCK, LOCK_WAIT_TIMEOUT, UNKNOWN_COMMAND];
 
 impl Experiment {
     /// The usual limit for a server to apply everything.
     pub const CATCH_UP_LIMIT: Duration = APPLIED_TIMEOUT;
 
-    /// Runs it; `say` takes a line for each step. A run after which a server lacks a row, or that was not semi-synchronous to
+    /// Runs it. The observer hears of each step. A run after which a server lacks a row, or that was not semi-synchronous to
     /// its end, has no figure.
     ///
     /// # Errors
     /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.extent.create_folder()?;
         let (contenders, failover_contenders, left_out) = self.installed();
         let tasks = self.tasks(&contenders, &failover_contenders);
         if tasks.is_empty() {
@@ -100,7 +91,7 @@ impl Experiment {
             return Err(Error::Answer(format!("there is nothing to measure: {reasons}")));
         }
         let mut bench = Bench { experiment: self, running: None, curves: Vec::new(), versions: Vec::new() };
-        let measured = rounds::run(&tasks, say, |task, say| bench.measure(&task.contender, say));
+        let measured = rounds::run(&tasks, None, observer, |task, say| bench.measure(&task.contender, say));
         let Bench { curves, versions, .. } = bench;
         Ok(Outcome { measured, contenders, failover_contenders, curves, versions, left_out })
     }
@@ -135,7 +126,7 @@ impl Experiment {
         let (cells, centre) = (self.variations().cells(), self.variations().centre());
         let Some(centre) = centre else { return Vec::new() };
         let mut tasks = Vec::new();
-        for round in 1..=self.rounds {
+        for round in 1..=self.extent.rounds {
             for contender in rotated(contenders, round - 1) {
                 for factors in cells.iter().copied().filter(|factors| factors.applies_to(contender, centre)) {
                     let compares_states = round == 1 && factors == centre && contender.deployment.has_appliers();
@@ -154,7 +145,7 @@ impl Experiment {
     fn storage_folder(&self, storage: Storage) -> &Path {
         match storage {
             Storage::Tmpfs => &self.tmpfs,
-            Storage::Disk => &self.folder,
+            Storage::Disk => &self.extent.folder,
         }
     }
 }
@@ -206,13 +197,11 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     fn measure(&mut self, work: &Work, say: &mut dyn FnMut(&str)) -> Result<Figures, Error> {
-        if self.experiment.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.experiment.extent.check_stop()?;
         let result = self.measure_on_servers(work, say);
         let is_good = matches!(result, Ok(_) | Err(Error::Interrupted));
         if !is_good && let Some((_, _, Ok(servers))) = &self.running {
-            let folder = &self.experiment.folder;
+            let folder = &self.experiment.extent.folder;
             match servers.nodes.copy_error_logs(folder) {
                 Ok(()) => say(&format!("the servers' error logs are in {}", folder.display())),
                 Err(error) => say(&format!("cannot copy the servers' error logs: {error}")),
@@ -240,7 +229,7 @@ impl Bench<'_> {
                 Ok(figures)
             }
             true => {
-                let (figures, curve) = failover::run(servers, contender, factors, experiment.rows, &experiment.stop)?;
+                let (figures, curve) = failover::run(servers, contender, factors, experiment.rows, &experiment.extent.stop)?;
                 self.curves.push((contender, curve));
                 Ok(figures)
             }
@@ -273,7 +262,7 @@ impl Bench<'_> {
     }
 
     fn start(&mut self, deployment: Deployment, factors: Factors) -> Result<Servers, Error> {
-        let Experiment { rows, catch_up_limit, stop, .. } = self.experiment;
+        let Experiment { rows, catch_up_limit, extent: Extent { stop, .. }, .. } = self.experiment;
         let folder = self.experiment.storage_folder(factors.storage);
         check_storage(factors.storage, folder, deployment.nodes(), *rows)?;
         let servers = Servers::start(deployment, factors, folder, *catch_up_limit, stop)?;
@@ -301,7 +290,7 @@ fn undisturbed(
         threads: factors.threads,
         writers: contender.writers,
         can_move: false,
-        stop: &experiment.stop,
+        stop: &experiment.extent.stop,
     };
     let unacknowledged = servers.unacknowledged()?;
     // When all threads are connected.
@@ -312,11 +301,19 @@ fn undisturbed(
     let equal = Clocks::read(&servers.nodes)?;
 
     say(&format!("{contender}: comparing the servers"));
-    let confirmed = Contents::of_keys(inserted.confirmed.iter().map(|row| row.key));
-    check::check_contents(servers, &format!("{} threads", factors.threads), confirmed)?;
+    let work = format!("{} threads", factors.threads);
+    if inserted.unknown.is_empty() {
+        let confirmed = Contents::of_keys(inserted.confirmed.iter().map(|row| row.key));
+        check::check_contents(servers, &work, confirmed)?;
+    } else {
+        check::check_none_lost(check::survival(servers, &work, &inserted)?, &work)?;
+    }
     check::check_semisync(servers, &unacknowledged)?;
     // The servers' CPU time until all have everything: appliers that come later cost as much.
     let (threads, all) = (end.since(&before), equal.since(&before));
+    if inserted.confirmed.is_empty() {
+        return Err(Error::Answer(format!("no row was confirmed: the errors were {}", inserted.errors.text())));
+    }
     let mut figures = figures(&inserted);
     figures.extend([
         (LAG.to_owned(), equal.since(&end).wall.as_secs_f64()),
@@ -335,10 +332,9 @@ fn figures(inserted: &Inserted) -> Figures {
     let latencies = inserted.latencies();
     let seconds = inserted.wall().as_secs_f64().max(1e-6);
     let mut figures = Figures::from([(RATE.to_owned(), inserted.confirmed.len() as f64 / seconds)]);
-    figures.extend(RETRIED.map(|number| (error_figure(number), 0.0)));
     figures.extend(
         LATENCIES.iter().filter_map(|(name, share)| Some(((*name).to_owned(), latencies.quantile_ms(*share)?))),
     );
-    figures.extend(inserted.errors.iter().map(|(number, count)| (error_figure(*number), *count as f64)));
+    figures.extend(inserted.errors.figures());
     figures
 }

@@ -1,19 +1,16 @@
 //! The loss of a server that takes inserts: the kill at half the rows, how long nothing was confirmed, and what is lost.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use super::check;
-use super::clients::{Clients, Inserted, LOST_CONNECTION, Progress};
+use super::clients::{Clients, Inserted, Progress};
 use super::contender::Contender;
-use super::experiment::RETRIED;
 use super::rows::Supply;
 use super::servers::Servers;
 use super::{Deployment, Factors};
 use crate::Error;
-use crate::figures::error_figure;
 use crate::rounds::Figures;
 
 /// The server that is killed: with Hortator's provider it is the first leader.
@@ -50,9 +47,7 @@ pub(super) fn run(
 ) -> Result<(Figures, Curve), Error> {
     let (inserted, killed_us) = insert(servers, contender, factors, rows, stop)?;
     servers.wait_until_equal()?;
-    let confirmed: HashSet<u32> = inserted.confirmed.iter().map(|row| row.key).collect();
-    let unknown: HashSet<u32> = inserted.unknown.iter().copied().collect();
-    let survival = check::survival(servers, "failover", &confirmed, &unknown)?;
+    let survival = check::survival(servers, "failover", &inserted)?;
 
     let mut ends_us: Vec<u64> = inserted.confirmed.iter().map(|row| row.at_us).collect();
     ends_us.sort_unstable();
@@ -66,8 +61,7 @@ pub(super) fn run(
         (BEFORE.to_owned(), rate(&ends_us, 0, killed_us)),
         (AFTER.to_owned(), rate(&ends_us, outage.1, *ends_us.last().unwrap_or(&0))),
     ]);
-    figures.extend(RETRIED.iter().chain(&[LOST_CONNECTION]).map(|number| (error_figure(*number), 0.0)));
-    figures.extend(inserted.errors.iter().map(|(number, count)| (error_figure(*number), *count as f64)));
+    figures.extend(inserted.errors.figures());
     Ok((figures, curve(&ends_us, killed_us)))
 }
 

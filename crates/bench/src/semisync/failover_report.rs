@@ -1,25 +1,21 @@
 //! The part of the page that is about the loss of a server.
 
-use super::clients::LOST_CONNECTION;
 use super::contender::Contender;
-use super::experiment::{RETRIED, failover_cell};
+use super::experiment::failover_cell;
 use super::failover::{AFTER, BEFORE, LOST, OUTAGE, UNHEARD};
 use super::{Experiment, Outcome};
-use crate::figures::error_figure;
+use crate::expected_errors;
 use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::{Spread, median, median_and_range, thousands};
 
-const HEADINGS: [&str; 10] = [
+const HEADINGS: [&str; 7] = [
     "servers",
     "s without a confirmed commit, median (min–max)",
     "confirmed rows that no server has",
     "committed rows without an answer",
     "inserts/s before",
     "inserts/s after",
-    "error 1213",
-    "error 1205",
-    "error 1047",
-    "lost connections (2013)",
+    expected_errors::HEADING,
 ];
 
 /// A sentence for each contender.
@@ -50,8 +46,7 @@ pub(super) fn section(experiment: &Experiment, outcome: &Outcome, page: &Page) -
         let spread = |figure: &str| page.spread(&cell, &contender.to_string(), figure);
         let mut row = vec![contender.to_string(), median_and_range(spread(OUTAGE), 2)];
         row.extend([LOST, UNHEARD, BEFORE, AFTER].map(|figure| median(spread(figure), 0)));
-        let errors = RETRIED.iter().chain(&[LOST_CONNECTION]);
-        row.extend(errors.map(|number| median(spread(&error_figure(*number)), 0)));
+        row.push(expected_errors::column(page, &cell, &contender.to_string()));
         row
     };
     let rows = contenders.iter().map(row).collect();

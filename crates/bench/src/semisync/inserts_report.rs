@@ -1,17 +1,18 @@
 //! The part of the page that is about undisturbed inserts.
 
 use super::contender::Contender;
-use super::experiment::{CLIENT_CPU, PEAK, RATE, RETRIED, inserts_cell};
+use super::experiment::{CLIENT_CPU, PEAK, RATE, inserts_cell};
 use super::report::REPORTED;
 use super::{Deployment, Experiment, Factors, Outcome};
-use crate::figures::{CORES, LAG, LATENCIES, ROW_CPU, error_figure};
+use crate::expected_errors;
+use crate::figures::{CORES, LAG, LATENCIES, ROW_CPU};
 use crate::page::{BarGroup, Line, Mark, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::{Spread, median, median_and_range};
 use crate::resource_usage::cores_used;
 
 /// Of the report: rows and servers for which it has a figure.
 const REPORTED_THREADS: usize = 400;
-const HEADINGS: [&str; 17] = [
+const HEADINGS: [&str; 15] = [
     "servers",
     "threads",
     "setting",
@@ -25,9 +26,7 @@ const HEADINGS: [&str; 17] = [
     "cores",
     "client CPU s",
     "server peak MiB",
-    "error 1213",
-    "error 1205",
-    "error 1047",
+    expected_errors::HEADING,
     "reported",
 ];
 
@@ -131,7 +130,7 @@ fn row(page: &Page, contender: Contender, factors: Factors, centre: Factors) -> 
     row.push(cores_used(spread(CORES)));
     row.push(median(spread(CLIENT_CPU), 2));
     row.push(median(spread(PEAK), 0));
-    row.extend(RETRIED.map(|number| median(spread(&error_figure(number)), 0)));
+    row.push(expected_errors::column(page, &cell, &name));
     let reported = is_reported(contender, factors) && factors == centre;
     row.push(if reported { REPORTED.to_string() } else { String::new() });
     row

@@ -47,7 +47,8 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
 }
 
 fn command(experiment: &Experiment) -> String {
-    let Experiment { deployments, failovers, rows, threads, flush, appliers, storage, keys, rounds, .. } = experiment;
+    let Experiment { deployments, failovers, rows, threads, flush, appliers, storage, keys, extent, .. } = experiment;
+    let rounds = extent.rounds;
     let flush: Vec<u8> = flush.iter().map(|is_flushed| u8::from(*is_flushed)).collect();
     // One of the two without the other is measured alone.
     let servers: String = [("only", deployments), ("failover", failovers)]

@@ -8,8 +8,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Shape;
 use super::end_state::{self, EndState};
@@ -18,6 +16,8 @@ use crate::load_run::LoadRun;
 use crate::measure::{self, Usage};
 use crate::nodes::Nodes;
 use crate::quiesce::AtRest;
+use crate::extent::Extent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, programs};
 
@@ -52,20 +52,16 @@ impl fmt::Display for Contender {
 /// What is to be measured.
 #[derive(Debug)]
 pub struct Experiment {
-    /// How often each contender loads each shape.
-    pub rounds: usize,
     /// The dumps' size; 1 is that of the quick experiment.
     pub scale: f64,
     /// The shapes.
     pub shapes: Vec<&'static Shape>,
-    /// Where dumps and logs go.
-    pub folder: PathBuf,
     /// This program.
     pub hortator: PathBuf,
     /// Another build of it, as a further contender.
     pub baseline: Option<PathBuf>,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, folder and end.
+    pub extent: Extent,
 }
 
 /// The result.
@@ -89,19 +85,19 @@ struct Prepared {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A contender that fails, or leaves another end state than the client, has no
+    /// Runs it. The observer hears of each step. A contender that fails, or leaves another end state than the client, has no
     /// figure.
     ///
     /// # Errors
     /// When nothing can be measured here. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
         programs::check_client()?;
         let cells: Vec<Cell> = self.shapes.iter().map(|shape| cell(shape)).collect();
-        let tasks = rounds::plan(&cells, &self.contenders(), self.rounds);
+        let tasks = rounds::plan(&cells, &self.contenders(), self.extent.rounds);
         let (mut server, mut versions, mut dumps) = (None, Vec::new(), Vec::new());
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
             let shape = self.shape(cell)?;
-            let dump = shape.generate(&self.folder, self.scale)?;
+            let dump = shape.generate(&self.extent.folder, self.scale)?;
             say(&format!("{}: {:.1} MB, {} statements", shape.name, dump.bytes as f64 / 1e6, dump.statements));
             dumps.retain(|(known, _): &(&Shape, Dump)| known.name != shape.name);
             dumps.push((shape, dump.clone()));
@@ -115,7 +111,7 @@ impl Experiment {
             };
             Ok(Prepared { server, shape, dump, client: RefCell::new(None) })
         };
-        let measured = rounds::run_prepared(&tasks, say, prepare, |task, prepared| self.measure(task, prepared));
+        let measured = rounds::run_prepared(&tasks, observer, prepare, |task, prepared| self.measure(task, prepared));
         Ok(Outcome { measured, versions, dumps })
     }
 
@@ -133,7 +129,7 @@ impl Experiment {
     /// A server whose files have grown: the first load does that.
     fn start(&self, shape: &Shape, dump: &Dump, say: &mut dyn FnMut(&str)) -> Result<Nodes, Error> {
         say("server: starting");
-        let server = Nodes::alone(&self.stop)?;
+        let server = Nodes::alone(&self.extent.stop)?;
         let _rest = self.set_up(&server, shape, dump)?;
         // It is not measured. A failure shows again in the first round.
         match self.load(Contender::Client, &server, dump) {
@@ -164,9 +160,7 @@ impl Experiment {
     }
 
     fn measure(&self, task: &Task<Contender>, prepared: &Prepared) -> Result<Figures, Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.extent.check_stop()?;
         let contender = task.contender;
         let Prepared { server, shape, dump, client } = prepared;
         if contender != Contender::Client && client.borrow().is_none() {
@@ -198,7 +192,7 @@ impl Experiment {
             return Ok(());
         }
         // The client loads once more on a server of its own, to find which rows of large tables differ.
-        let beside = Nodes::alone(&self.stop)?;
+        let beside = Nodes::alone(&self.extent.stop)?;
         create_schema(&beside)?;
         self.load(Contender::Client, &beside, &prepared.dump)?;
         differences.extend(expected.differing_rows(&beside, state, &prepared.server)?);
@@ -219,7 +213,7 @@ impl Experiment {
             Contender::Hortator => hortator(&self.hortator),
             Contender::Baseline => hortator(self.baseline.as_deref().unwrap_or(&self.hortator)),
         };
-        measure::run(&mut command, &self.folder.join(format!("{contender}.log")), &self.stop)
+        measure::run(&mut command, &self.extent.folder.join(format!("{contender}.log")), &self.extent.stop)
     }
 }
 

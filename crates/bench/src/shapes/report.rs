@@ -3,6 +3,7 @@
 use super::experiment::{Contender, Experiment, Outcome, cell};
 use super::script::Dump;
 use super::{SHAPES, Shape};
+use crate::extent::Extent;
 use crate::figures::{SERVER_CPU, WALL};
 use crate::page::{BarGroup, ContenderNote, Mark, Page, Plot, PlotForm, Section, Table};
 use crate::report::{Spread, median, median_and_range, thousands};
@@ -33,7 +34,7 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
 }
 
 fn command(experiment: &Experiment) -> String {
-    let Experiment { rounds, scale, shapes, .. } = experiment;
+    let Experiment { extent: Extent { rounds, .. }, scale, shapes, .. } = experiment;
     let only = match shapes.len() == SHAPES.len() {
         true => String::new(),
         false => format!(" --only {}", shapes.iter().map(|shape| shape.name).collect::<Vec<_>>().join(",")),

@@ -1,16 +1,13 @@
 //! The measurement.
 
-use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use super::Parents;
 use crate::child_inserts::ChildInserts;
 use crate::deployment::{Current, Deployment, installed};
 use crate::employees::{ForeignKeys, SCHEMA};
 use crate::load_generator::Threads;
+use crate::extent::TimedExtent;
+use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, figures};
 
@@ -25,14 +22,8 @@ pub struct Experiment {
     pub rows: Vec<u64>,
     /// The employees that the rows belong to.
     pub parents: Vec<Parents>,
-    /// The measured time.
-    pub time: Duration,
-    /// How often each cell is measured.
-    pub rounds: usize,
-    /// Where error logs go.
-    pub folder: PathBuf,
-    /// Raised when the experiment is to end.
-    pub stop: Arc<AtomicBool>,
+    /// Rounds, measured time, folder and end.
+    pub extent: TimedExtent,
 }
 
 /// The result.
@@ -68,20 +59,20 @@ impl Load {
 }
 
 impl Experiment {
-    /// Runs it; `say` takes a line for each step. A run after which a node lacks a row, or has a row without its parent,
+    /// Runs it. The observer hears of each step. A run after which a node lacks a row, or has a row without its parent,
     /// has no figure.
     ///
     /// # Errors
     /// When nothing can be measured here, or the folder cannot be made. All other errors stand with the runs.
-    pub fn run(&self, say: &mut dyn FnMut(&str)) -> Result<Outcome, Error> {
-        fs::create_dir_all(&self.folder).map_err(Error::io(format!("creating {}", self.folder.display())))?;
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Outcome, Error> {
+        self.extent.create_folder()?;
         let (deployments, left_out) = installed(&self.deployments)?;
         let tasks: Vec<Task<Work>> = deployments.iter().flat_map(|deployment| self.tasks(*deployment)).collect();
         let mut current = Current::default();
-        let measured = rounds::run(&tasks, say, |task, say| {
+        let measured = rounds::run(&tasks, Some(self.extent.time), observer, |task, say| {
             let result = self.measure(task, &mut current, say);
             if !matches!(result, Ok(_) | Err(Error::Interrupted)) {
-                current.give_up(&self.folder, say);
+                current.give_up(&self.extent.folder, say);
             }
             result
         });
@@ -110,7 +101,7 @@ impl Experiment {
     fn tasks(&self, deployment: Deployment) -> Vec<Task<Work>> {
         let mut tasks = Vec::new();
         for load in self.loads(deployment) {
-            for round in 0..self.rounds {
+            for round in 0..self.extent.rounds {
                 for index in 0..ForeignKeys::ALL.len() {
                     let keys = ForeignKeys::ALL[(index + round) % ForeignKeys::ALL.len()];
                     tasks.push(Task {
@@ -125,13 +116,11 @@ impl Experiment {
     }
 
     fn measure(&self, task: &Task<Work>, current: &mut Current, say: &mut dyn FnMut(&str)) -> Result<Figures, Error> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
+        self.extent.check_stop()?;
         let Work { deployment, keys, load } = task.contender;
-        let nodes = current.nodes(deployment, &self.stop, say, |_| Ok(()))?;
+        let nodes = current.nodes(deployment, &self.extent.stop, say, |_| Ok(()))?;
         let Load { threads, rows, parents } = load;
-        let generated = ChildInserts { keys, threads, rows, parents, time: self.time }.run(nodes, &self.stop)?;
+        let generated = ChildInserts { keys, threads, rows, parents, time: self.extent.time }.run(nodes, &self.extent.stop)?;
         if task.round == 1 {
             nodes.check_same_state(SCHEMA, None)?;
         }

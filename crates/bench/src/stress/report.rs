@@ -1,19 +1,18 @@
 //! The outcome as a page.
 
-use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
-
 use super::experiment::Load;
 use super::{Experiment, Outcome, Parents};
 use crate::deployment::{self, Deployment};
 use crate::employees::ForeignKeys;
-use crate::figures::{CORES, LATENCIES, LONGEST, RATE, ROW_CPU, error_figure};
+use crate::expected_errors;
+use crate::figures::{CORES, LATENCIES, LONGEST, RATE, ROW_CPU};
 use crate::load_generator::Threads;
 use crate::page::{Line, Page, Plot, PlotForm, Point, Section, Table};
 use crate::report::{Spread, capitalized, median, median_and_range, thousands};
 use crate::resource_usage::cores_used;
 use crate::rules::{self, Facts};
 
-const HEADINGS: [&str; 16] = [
+const HEADINGS: [&str; 15] = [
     "servers",
     "threads",
     "rows per statement",
@@ -26,8 +25,7 @@ const HEADINGS: [&str; 16] = [
     "p95 ms",
     "p99 ms",
     "longest ms",
-    "error 1213",
-    "error 1205",
+    expected_errors::HEADING,
     "cores",
     "reported",
 ];
@@ -59,7 +57,8 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
 }
 
 fn command(experiment: &Experiment) -> String {
-    let Experiment { deployments, threads, rows, parents, time, rounds, .. } = experiment;
+    let Experiment { deployments, threads, rows, parents, extent } = experiment;
+    let (rounds, time) = (extent.rounds, extent.time);
     format!(
         "hortator bench stress --rounds {rounds} --seconds {} --threads {} --rows {} --parents {} --only {}",
         time.as_secs_f64(),
@@ -199,7 +198,7 @@ fn row(page: &Page, deployment: Deployment, load: Load, keys: ForeignKeys) -> Ve
     row.push(median(spread(ROW_CPU), 1));
     row.push(if has_keys { median(cpu_factor(page, deployment, load), 2) } else { median(None, 0) });
     row.extend(LATENCIES.into_iter().chain([LONGEST]).map(|(figure, _)| median(spread(figure), 2)));
-    row.extend([DEADLOCK, LOCK_WAIT_TIMEOUT].map(|number| median(spread(&error_figure(number)), 0)));
+    row.push(expected_errors::column(page, &cell, &name));
     row.push(cores_used(spread(CORES)));
     row.push(if is_reported { "minimal if any" } else { "" }.to_owned());
     row

@@ -4,9 +4,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
+use hortator_bench::extent::Extent;
 use hortator_bench::loads::{Compared, Contender, Experiment, Outcome, Target, page};
 use hortator_bench::page::{Page, RunResult};
 
@@ -41,14 +40,12 @@ fn measured(folder: &Path, target: Target, contenders: &[Contender], then: &str)
     let experiment = Experiment {
         target,
         contenders: contenders.to_vec(),
-        rounds: if matches!(target, Target::Cluster(_)) { 1 } else { 2 },
         scale: 0.005,
         threads: None,
-        folder: folder.join("bench"),
+        extent: Extent::new(if matches!(target, Target::Cluster(_)) { 1 } else { 2 }, folder.join("bench")),
         hortator: loader(folder, then),
-        stop: Arc::new(AtomicBool::new(false)),
     };
-    let outcome = experiment.run(&mut |step| println!("{step}")).unwrap();
+    let outcome = experiment.run(&mut |step: &str| println!("{step}")).unwrap();
     let page = page(&experiment, &outcome);
     (outcome, page)
 }

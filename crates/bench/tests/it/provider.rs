@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use hortator_bench::extent::Extent;
 use hortator_bench::page::Page;
 use hortator_bench::provider::{Contender, Experiment, Suite, Workload, page};
 
@@ -11,21 +12,19 @@ use crate::build_provider;
 
 fn experiment(suite: Suite, folder: &tempfile::TempDir, stop: bool) -> Experiment {
     build_provider::build();
+    let extent = Extent { stop: Arc::new(AtomicBool::new(stop)), ..Extent::new(1, folder.path().join("bench")) };
     Experiment {
         suite,
-        rounds: 1,
         // CPU time is counted in steps of 10 ms.
-        time: Duration::from_millis(400),
+        extent: extent.timed(Duration::from_millis(400)),
         workloads: suite.workloads().to_vec(),
         scale: 0.005,
-        folder: folder.path().join("bench"),
-        stop: Arc::new(AtomicBool::new(stop)),
     }
 }
 
 /// Runs it, and checks that every contender has figures for every workload with both durabilities.
 fn measured(experiment: &Experiment) -> Page {
-    let outcome = experiment.run(&mut |step| println!("{step}")).unwrap();
+    let outcome = experiment.run(&mut |step: &str| println!("{step}")).unwrap();
     let page = page(experiment, &outcome);
     let contenders = experiment.suite.contenders();
     assert_eq!(page.runs.len(), 2 * experiment.workloads.len() * contenders.len());
@@ -85,7 +84,7 @@ fn an_experiment_stops_when_the_flag_is_set() {
     let folder = tempfile::tempdir().unwrap();
     for suite in [Suite::Single, Suite::Cluster] {
         let experiment = experiment(suite, &folder, true);
-        let outcome = experiment.run(&mut |_| {}).unwrap();
+        let outcome = experiment.run(&mut |_: &str| {}).unwrap();
         assert!(outcome.measured.runs.is_empty());
         assert!(page(&experiment, &outcome).warnings[0].starts_with("the experiment was stopped after 0 of "));
     }

@@ -1,9 +1,8 @@
 //! Every shape in small, with a stand-in for `hortator load`: the dumps load, and what a load leaves is judged.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
+use hortator_bench::extent::Extent;
 use hortator_bench::page::{Page, Run, RunResult};
 use hortator_bench::shapes::{Experiment, SHAPES, Shape, page};
 
@@ -15,15 +14,13 @@ fn measured(folder: &Path, shapes: Vec<&'static Shape>, rounds: usize, then: &st
     // With all shapes, a third contender would only take time.
     let baseline = (shapes.len() < SHAPES.len()).then(|| hortator.clone());
     let experiment = Experiment {
-        rounds,
         scale: 0.01,
         shapes,
-        folder: folder.join("shapes"),
+        extent: Extent::new(rounds, folder.join("shapes")),
         baseline,
         hortator,
-        stop: Arc::new(AtomicBool::new(false)),
     };
-    let outcome = experiment.run(&mut |step| println!("{step}")).unwrap();
+    let outcome = experiment.run(&mut |step: &str| println!("{step}")).unwrap();
     page(&experiment, &outcome)
 }
 

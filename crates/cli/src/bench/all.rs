@@ -1,7 +1,7 @@
 //! `hortator bench all`: each experiment with a page in a process of its own, and an index of their reports.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use clap::Args;
 use hortator_bench::page::{IndexEntry, Page, index};
+use hortator_bench::progress::Observer;
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::progress_line::{Progress, from_line};
 use super::{INTERRUPTED, stop_on_signals};
 
 /// An experiment, as `hortator bench NAME ARGUMENTS`.
@@ -97,6 +99,7 @@ fn experiment(text: &str) -> Result<&'static str, String> {
 pub(super) fn run(args: &AllArgs) -> anyhow::Result<ExitCode> {
     fs::create_dir_all(&args.report).with_context(|| format!("creating {}", args.report.display()))?;
     let stop = stop_on_signals()?;
+    let is_terminal = std::io::stderr().is_terminal();
     let program = std::env::current_exe().context("finding this program's own file")?;
     let is_wanted = |experiment: &Experiment| match &args.only[..] {
         [] => experiment.is_default,
@@ -125,6 +128,9 @@ pub(super) fn run(args: &AllArgs) -> anyhow::Result<ExitCode> {
         }
         if args.profile {
             command.arg("--profile");
+        }
+        if is_terminal {
+            command.arg("--events");
         }
         let entry = measure(command, name, &args.report, &stop)?;
         is_good &= entry.result.as_ref().is_ok_and(|page| !page.has_failures());
@@ -164,16 +170,22 @@ fn measure(mut command: Command, name: &str, folder: &Path, stop: &AtomicBool) -
     Ok(IndexEntry { name: name.to_owned(), result: page, link: format!("{name}.html"), took: begin.elapsed() })
 }
 
-/// Shows the lines of a program until its end, and passes a request to stop on; its status and last line.
+/// Shows the lines and events of a program until its end, and passes a request to stop on; its status and last line.
 fn watch(mut child: Child, stop: &AtomicBool) -> anyhow::Result<(ExitStatus, String)> {
     let lines = lines_of(&mut child);
+    let mut progress = Progress::new(false);
     let mut last = String::new();
     let mut is_asked = false;
     let status = loop {
         let waited = lines.recv_timeout(STOP_CHECK_INTERVAL);
         if let Ok(line) = &waited {
-            eprintln!("{line}");
-            last.clone_from(line);
+            match from_line(line) {
+                Some(event) => progress.tell(event),
+                None => {
+                    progress.print(line);
+                    last.clone_from(line);
+                }
+            }
         }
         if stop.load(Ordering::Relaxed) && !is_asked {
             is_asked = true;

@@ -9,7 +9,6 @@ use hortator_bench::deployment::Deployment;
 
 use super::extent::{LoadExtentArgs, scale};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
 
 /// Rows with `--quick` and with `--full`.
 const QUICK_ROWS: u64 = 150_000;
@@ -77,11 +76,9 @@ pub(super) fn run(args: AutoIncrementArgs) -> anyhow::Result<ExitCode> {
         deployments: if servers.is_empty() { SERVERS.to_vec() } else { servers },
         modes: if modes.is_empty() { LockMode::ALL.to_vec() } else { modes },
         contenders,
-        rounds: extent.rounds(),
         hortator: std::env::current_exe().context("finding this program's own file")?,
-        folder: folder(extent.dir)?,
-        stop: stop_on_signals()?,
+        extent: extent.extent()?,
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut output.progress())?;
     output.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }

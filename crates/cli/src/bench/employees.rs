@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hortator_bench::employees::{self, Dump};
+use hortator_bench::options::NodeSetting;
 use hortator_bench::loads::{Contender, Experiment, KEPT_NAME, Target, page};
 
-use super::extent::{LoadExtentArgs, scale};
+use super::extent::{LoadExtentArgs, NodeArgs, scale};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
+use super::folder;
 
 /// The sample's size with `--quick` and with `--full`.
 const QUICK_SCALE: f64 = 0.5;
@@ -43,6 +44,8 @@ pub struct LoadArgs {
     /// Contenders to run [default: all]
     #[arg(long, value_name = "CONTENDER", value_delimiter = ',')]
     only: Vec<ClusterContender>,
+    #[command(flatten)]
+    settings: NodeArgs,
     #[command(flatten)]
     sample: SampleArgs,
 }
@@ -133,7 +136,7 @@ pub(super) fn run(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
     let EmployeesArgs { only, keep, dump_only, sample } = args;
     if dump_only {
         let scale = sample.scale();
-        let Dump { folder, rows, bytes, checksum } = employees::cached(&folder(sample.extent.dir)?, scale)?;
+        let Dump { folder, rows, bytes, checksum } = employees::cached(&folder(sample.extent.dir.as_deref())?, scale)?;
         println!("{}\t{rows} rows\t{bytes} bytes\t{checksum:032x}", folder.display());
         return Ok(ExitCode::SUCCESS);
     }
@@ -141,7 +144,7 @@ pub(super) fn run(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         true => Contender::ON_SERVER.to_vec(),
         false => only.into_iter().map(Contender::from).collect(),
     };
-    let status = measure(Target::Server { is_kept: keep }, contenders, sample)?;
+    let status = measure(Target::Server { is_kept: keep }, contenders, &[], sample)?;
     if keep {
         eprintln!("the server keeps running: `hortator sandbox down {KEPT_NAME}` removes it");
     }
@@ -149,26 +152,29 @@ pub(super) fn run(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn run_on_cluster(args: LoadArgs) -> anyhow::Result<ExitCode> {
-    let LoadArgs { galera: _, nodes, only, sample } = args;
+    let LoadArgs { galera: _, nodes, only, settings, sample } = args;
     let contenders = match only.is_empty() {
         true => Contender::ON_CLUSTER.to_vec(),
         false => only.into_iter().map(Contender::from).collect(),
     };
-    measure(Target::Cluster(nodes.into()), contenders, sample)
+    measure(Target::Cluster(nodes.into()), contenders, &settings.node_set, sample)
 }
 
-fn measure(target: Target, contenders: Vec<Contender>, args: SampleArgs) -> anyhow::Result<ExitCode> {
-    args.page.check()?;
+fn measure(
+    target: Target,
+    contenders: Vec<Contender>,
+    nodes: &[NodeSetting],
+    args: SampleArgs,
+) -> anyhow::Result<ExitCode> {
+    args.page.check_with(nodes)?;
     let experiment = Experiment {
         target,
         contenders,
-        rounds: args.extent.rounds(),
         scale: args.scale(),
         threads: args.threads.map(usize::from),
-        folder: folder(args.extent.dir)?,
         hortator: std::env::current_exe().context("finding this program's own file")?,
-        stop: stop_on_signals()?,
+        extent: args.extent.extent()?,
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut args.page.progress())?;
     args.page.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }

@@ -1,12 +1,16 @@
-//! How much an experiment measures: quick or full, rounds, seconds.
+//! How much an experiment measures: quick or full, rounds, seconds; and where.
 
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use hortator_bench::deployment::Deployment;
+use hortator_bench::extent::{Extent, TimedExtent};
+use hortator_bench::options::NodeSetting;
 use hortator_bench::stress::Parents;
+
+use super::{folder, stop_on_signals};
 
 /// Quick or full.
 #[derive(Debug, Args)]
@@ -23,7 +27,7 @@ pub struct SizeArgs {
 }
 
 impl SizeArgs {
-    pub fn rounds(&self) -> usize {
+    fn rounds(&self) -> usize {
         self.rounds.map_or_else(|| self.by_size(1, 3), usize::from)
     }
 
@@ -73,10 +77,48 @@ impl Deref for ExtentArgs {
     }
 }
 
+impl LoadExtentArgs {
+    /// The extent, until Ctrl-C.
+    pub fn extent(&self) -> anyhow::Result<Extent> {
+        extent(&self.size, self.dir.as_deref())
+    }
+}
+
 impl ExtentArgs {
+    /// The extent, until Ctrl-C.
+    pub fn extent(&self) -> anyhow::Result<Extent> {
+        extent(&self.size, self.dir.as_deref())
+    }
+
+    /// The same with the measured time.
+    pub fn timed(&self, quick: Duration, full: Duration) -> anyhow::Result<TimedExtent> {
+        Ok(self.extent()?.timed(self.time(quick, full)))
+    }
+
     pub fn time(&self, quick: Duration, full: Duration) -> Duration {
         self.seconds.unwrap_or_else(|| self.by_size(quick, full))
     }
+}
+
+fn extent(size: &SizeArgs, dir: Option<&Path>) -> anyhow::Result<Extent> {
+    Ok(Extent { rounds: size.rounds(), folder: folder(dir)?, stop: stop_on_signals()? })
+}
+
+/// The same in a folder below.
+pub fn within(extent: Extent, name: &str) -> Extent {
+    Extent { folder: extent.folder.join(name), ..extent }
+}
+
+/// Arguments of experiments with several servers.
+#[derive(Debug, Args)]
+pub struct NodeArgs {
+    /// A setting of one node of each cluster, pair and ring, which overrides the experiment's; may be given several times
+    #[arg(long, value_name = "NODE:NAME=VALUE", value_parser = node_setting)]
+    pub node_set: Vec<NodeSetting>,
+}
+
+fn node_setting(text: &str) -> Result<NodeSetting, String> {
+    NodeSetting::parse(text).ok_or_else(|| "give NODE:NAME=VALUE, with nodes from 1".to_owned())
 }
 
 /// The size of a dump: positive, and not so large that it is a slip.

@@ -7,9 +7,8 @@ use anyhow::Context;
 use clap::Args;
 use hortator_bench::fan_in::{Contender, Experiment, Live, Workload, page};
 
-use super::extent::{ExtentArgs, LoadExtentArgs, SizeArgs, scale};
+use super::extent::{ExtentArgs, LoadExtentArgs, SizeArgs, scale, within};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
 
 /// Transactions of each source with `--quick` and with `--full`.
 const QUICK_TRANSACTIONS: u64 = 10_000;
@@ -104,7 +103,6 @@ pub(super) fn run(args: FanInArgs) -> anyhow::Result<ExitCode> {
     let experiment = Experiment {
         sources,
         transactions: backlogs.transactions(&extent),
-        rounds: extent.rounds(),
         workloads: match only.is_empty() {
             true => Workload::ALL.to_vec(),
             false => only.into_iter().filter(|workload| *workload != Workload::Live).collect(),
@@ -112,8 +110,7 @@ pub(super) fn run(args: FanInArgs) -> anyhow::Result<ExitCode> {
         live: is_live.then(|| Live { rates, time: extent.time(QUICK_TIME, FULL_TIME) }),
         contenders: Contender::OF_SERVERS.to_vec(),
         hortator: std::env::current_exe().context("finding this program's own file")?,
-        folder: folder(extent.dir)?.join("fan-in"),
-        stop: stop_on_signals()?,
+        extent: within(extent.extent()?, "fan-in"),
     };
     measure(&experiment, &output)
 }
@@ -129,18 +126,16 @@ pub(super) fn run_recovery(args: RecoveryArgs) -> anyhow::Result<ExitCode> {
     let experiment = Experiment {
         sources: vec![1],
         transactions: backlogs.transactions(&extent),
-        rounds: extent.rounds(),
         workloads,
         live: None,
         contenders: Contender::OF_FILES.to_vec(),
         hortator: std::env::current_exe().context("finding this program's own file")?,
-        folder: folder(extent.dir)?.join("fan-in"),
-        stop: stop_on_signals()?,
+        extent: within(extent.extent()?, "fan-in"),
     };
     measure(&experiment, &output)
 }
 
 fn measure(experiment: &Experiment, output: &PageArgs) -> anyhow::Result<ExitCode> {
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut output.progress())?;
     output.write(&page(experiment, &outcome), outcome.measured.unfinished.is_some())
 }

@@ -9,9 +9,8 @@ use clap::Args;
 use hortator_bench::deployment::Deployment;
 use hortator_bench::foreign_keys::{Experiment, Parents, page};
 
-use super::extent::{ExtentArgs, deployment, parents, scale};
+use super::extent::{ExtentArgs, NodeArgs, deployment, parents, scale};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
 
 /// The sample's size with `--quick` and with `--full`.
 const QUICK_SCALE: f64 = 0.05;
@@ -36,6 +35,8 @@ pub struct ForeignKeysArgs {
     /// both]
     #[arg(long, value_name = "PARENTS", value_delimiter = ',', value_parser = parents)]
     parents: Vec<Parents>,
+    #[command(flatten)]
+    nodes: NodeArgs,
     #[command(flatten)]
     extent: ExtentArgs,
     #[command(flatten)]
@@ -69,8 +70,8 @@ fn choice(text: &str) -> Result<Choice, String> {
 }
 
 pub(super) fn run(args: ForeignKeysArgs) -> anyhow::Result<ExitCode> {
-    args.page.check()?;
-    let ForeignKeysArgs { scale, only, parents, extent, page: output } = args;
+    args.page.check_with(&args.nodes.node_set)?;
+    let ForeignKeysArgs { scale, only, parents, nodes: _, extent, page: output } = args;
     let is_part = |part: Choice| {
         only.contains(&part) || !only.iter().any(|choice| matches!(choice, Choice::Loads | Choice::Sweep))
     };
@@ -93,12 +94,9 @@ pub(super) fn run(args: ForeignKeysArgs) -> anyhow::Result<ExitCode> {
         },
         only: only.iter().map(Choice::to_string).collect(),
         scale: scale.unwrap_or_else(|| extent.by_size(QUICK_SCALE, FULL_SCALE)),
-        time: extent.time(QUICK_TIME, FULL_TIME),
-        rounds: extent.rounds(),
+        extent: extent.timed(QUICK_TIME, FULL_TIME)?,
         hortator: std::env::current_exe().context("finding this program's own file")?,
-        folder: folder(extent.dir)?,
-        stop: stop_on_signals()?,
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut output.progress())?;
     output.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }

@@ -7,9 +7,8 @@ use clap::Args;
 use hortator_bench::cpu_set::CpuList;
 use hortator_bench::oltp_short::{Contender, DiskLimit, Experiment, Mix, find_sysbench, page};
 
-use super::extent::{ExtentArgs, names};
+use super::extent::{ExtentArgs, NodeArgs, names};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
 
 /// The contenders with `--quick`, by name.
 const QUICK_CONTENDERS: [&str; 5] = ["alone", "G1", "G3:1", "G3:3", "H3:3"];
@@ -59,15 +58,17 @@ pub struct OltpShortArgs {
     #[arg(long)]
     any_file_system: bool,
     #[command(flatten)]
+    nodes: NodeArgs,
+    #[command(flatten)]
     extent: ExtentArgs,
     #[command(flatten)]
     page: PageArgs,
 }
 
 pub(super) fn run(args: OltpShortArgs) -> anyhow::Result<ExitCode> {
-    args.page.check()?;
+    args.page.check_with(&args.nodes.node_set)?;
     let sysbench = find_sysbench()?;
-    let OltpShortArgs { only, mix, disk, rows, windows, threads, set, cpus, any_file_system, extent, page: output } =
+    let OltpShortArgs { only, mix, disk, rows, windows, threads, set, cpus, any_file_system, nodes: _, extent, page: output } =
         args;
     let quick: Vec<Contender> = QUICK_CONTENDERS.into_iter().filter_map(Contender::named).collect();
     let threads = or(threads, extent.by_size(&QUICK_THREADS[..], &FULL_THREADS));
@@ -81,13 +82,11 @@ pub(super) fn run(args: OltpShortArgs) -> anyhow::Result<ExitCode> {
         windows: windows.unwrap_or(extent.by_size(QUICK_WINDOWS, FULL_WINDOWS)).into(),
         threads: threads.into_iter().map(usize::from).collect(),
         cpus,
-        rounds: extent.rounds(),
         sysbench,
         allows_any_file_system: any_file_system,
-        folder: folder(extent.dir)?,
-        stop: stop_on_signals()?,
+        extent: extent.extent()?,
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut output.progress())?;
     output.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }
 

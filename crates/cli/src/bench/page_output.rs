@@ -6,11 +6,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use hortator_bench::options::Options;
+use hortator_bench::options::{self, NodeSetting, Options};
 use hortator_bench::page::Page;
 use hortator_bench::profile;
 
 use super::INTERRUPTED;
+use super::progress_line::Progress;
 
 /// Arguments of every experiment that writes a page.
 #[derive(Debug, Args)]
@@ -28,6 +29,9 @@ pub struct PageArgs {
     /// Also report the functions in which each server uses its CPU time, by perf, in one run of each contender
     #[arg(long)]
     profile: bool,
+    /// Write the events of the experiment to standard error, for `bench all`
+    #[arg(long, hide = true)]
+    events: bool,
 }
 
 fn report_path(text: &str) -> Result<PathBuf, String> {
@@ -51,6 +55,11 @@ fn form(path: &Path) -> Option<fn(&Page) -> String> {
 impl PageArgs {
     /// Whether the files can be written and the server is there, before anything is measured.
     pub fn check(&self) -> anyhow::Result<()> {
+        self.check_with(&[])
+    }
+
+    /// The same for an experiment in which single nodes can have settings of their own.
+    pub fn check_with(&self, node_settings: &[NodeSetting]) -> anyhow::Result<()> {
         for path in self.report.iter().chain(&self.json) {
             let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
             if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
@@ -58,7 +67,12 @@ impl PageArgs {
             }
         }
         let profile = self.profile.then(std::env::temp_dir);
-        Ok(Options { server: self.server.clone(), profile }.choose()?)
+        Ok(Options { server: self.server.clone(), profile, node_settings: node_settings.to_vec() }.choose()?)
+    }
+
+    /// What shows the progress.
+    pub fn progress(&self) -> Progress {
+        Progress::new(self.events)
     }
 
     /// Shows the page and writes its files. Status 1 if a run failed, 130 if the user stopped the experiment.
@@ -66,6 +80,7 @@ impl PageArgs {
         let mut page = page.clone().ruled();
         page.sections.extend(profile::section());
         page.warnings.extend(profile::warning());
+        page.warnings.extend(options::node_setting_lines());
         page.command.push_str(&self.choices());
         let page = &page;
         print!("{}", page.terminal());
@@ -87,6 +102,7 @@ impl PageArgs {
     /// What the command that repeats the experiment needs.
     fn choices(&self) -> String {
         let server = self.server.iter().map(|folder| format!(" --server {}", folder.display()));
-        server.chain(self.profile.then(|| " --profile".to_owned())).collect()
+        let nodes = options::node_settings().iter().map(|setting| format!(" --node-set '{setting}'"));
+        server.chain(self.profile.then(|| " --profile".to_owned())).chain(nodes).collect()
     }
 }

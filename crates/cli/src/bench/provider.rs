@@ -4,11 +4,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use hortator_bench::options::NodeSetting;
 use hortator_bench::provider::{Experiment, Suite, Workload, page};
 
-use super::extent::{ExtentArgs, scale};
+use super::extent::{ExtentArgs, NodeArgs, scale};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
 
 /// The measured time of inserts and updates.
 const QUICK_TIME: Duration = Duration::from_secs(2);
@@ -35,6 +35,8 @@ pub struct ClusterArgs {
     #[arg(long, value_name = "WORKLOAD", value_delimiter = ',', value_parser = |name: &str| workload(Suite::Cluster, name))]
     only: Vec<Workload>,
     #[command(flatten)]
+    nodes: NodeArgs,
+    #[command(flatten)]
     run: RunArgs,
 }
 
@@ -60,25 +62,22 @@ fn workload(suite: Suite, name: &str) -> Result<Workload, String> {
 }
 
 pub(super) fn single(args: ProviderArgs) -> anyhow::Result<ExitCode> {
-    run(Suite::Single, args.only, args.run)
+    run(Suite::Single, args.only, &[], args.run)
 }
 
 pub(super) fn cluster(args: ClusterArgs) -> anyhow::Result<ExitCode> {
-    run(Suite::Cluster, args.only, args.run)
+    run(Suite::Cluster, args.only, &args.nodes.node_set, args.run)
 }
 
-fn run(suite: Suite, only: Vec<Workload>, run: RunArgs) -> anyhow::Result<ExitCode> {
-    run.page.check()?;
+fn run(suite: Suite, only: Vec<Workload>, nodes: &[NodeSetting], run: RunArgs) -> anyhow::Result<ExitCode> {
+    run.page.check_with(nodes)?;
     let RunArgs { scale, extent, page: output } = run;
     let experiment = Experiment {
         suite,
-        rounds: extent.rounds(),
-        time: extent.time(QUICK_TIME, FULL_TIME),
+        extent: extent.timed(QUICK_TIME, FULL_TIME)?,
         workloads: if only.is_empty() { suite.workloads().to_vec() } else { only },
         scale: scale.unwrap_or_else(|| extent.by_size(QUICK_SCALE, FULL_SCALE)),
-        folder: folder(extent.dir)?,
-        stop: stop_on_signals()?,
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut output.progress())?;
     output.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }

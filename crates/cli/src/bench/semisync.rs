@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use hortator_bench::extent::Extent;
 use hortator_bench::semisync::{Deployment, Experiment, Keys, Storage, page};
 
-use super::extent::names;
+use super::extent::{NodeArgs, names};
 use super::page_output::PageArgs;
 use super::{folder, stop_on_signals};
 
@@ -76,6 +77,8 @@ pub struct SemisyncArgs {
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     #[command(flatten)]
+    nodes: NodeArgs,
+    #[command(flatten)]
     page: PageArgs,
 }
 
@@ -101,9 +104,9 @@ fn named<T: Copy + ToString>(text: &str, all: &[T], what: &str) -> Result<T, Str
 }
 
 pub(super) fn run(args: &SemisyncArgs) -> anyhow::Result<ExitCode> {
-    args.page.check()?;
+    args.page.check_with(&args.nodes.node_set)?;
     let experiment = experiment(args)?;
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut args.page.progress())?;
     args.page.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }
 
@@ -128,11 +131,13 @@ fn experiment(args: &SemisyncArgs) -> anyhow::Result<Experiment> {
         appliers: numbers(&args.appliers, &FULL_APPLIERS[..1], &FULL_APPLIERS),
         storage: or(&args.storage, &Storage::ALL[..some(2)]),
         keys: or(&args.keys, &Keys::ALL[..some(2)]),
-        rounds: args.rounds.map_or(if is_full { 3 } else { 1 }, usize::from),
         tmpfs: args.tmpfs.clone(),
-        folder: folder(args.dir.clone())?,
         catch_up_limit: Experiment::CATCH_UP_LIMIT,
-        stop: stop_on_signals()?,
+        extent: Extent {
+            rounds: args.rounds.map_or(if is_full { 3 } else { 1 }, usize::from),
+            folder: folder(args.dir.as_deref())?,
+            stop: stop_on_signals()?,
+        },
     })
 }
 

@@ -7,9 +7,8 @@ use anyhow::Context;
 use clap::Args;
 use hortator_bench::shapes::{Experiment, SHAPES, Shape, page};
 
-use super::extent::{LoadExtentArgs, scale};
+use super::extent::{LoadExtentArgs, scale, within};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
 
 /// The dumps' size with `--quick` and with `--full`.
 const QUICK_SCALE: f64 = 1.0;
@@ -46,14 +45,12 @@ pub(super) fn run(args: ShapesArgs) -> anyhow::Result<ExitCode> {
     let ShapesArgs { scale, only, binary, extent, page: output } = args;
     let program = |path: PathBuf| path.canonicalize().with_context(|| format!("finding {}", path.display()));
     let experiment = Experiment {
-        rounds: extent.rounds(),
         scale: scale.unwrap_or_else(|| extent.by_size(QUICK_SCALE, FULL_SCALE)),
         shapes: if only.is_empty() { SHAPES.iter().collect() } else { only },
-        folder: folder(extent.dir)?.join("shapes"),
         hortator: std::env::current_exe().context("finding this program's own file")?,
         baseline: binary.map(program).transpose()?,
-        stop: stop_on_signals()?,
+        extent: within(extent.extent()?, "shapes"),
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut output.progress())?;
     output.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }

@@ -7,9 +7,8 @@ use clap::Args;
 use hortator_bench::deployment::Deployment;
 use hortator_bench::stress::{Experiment, Parents, page};
 
-use super::extent::{ExtentArgs, deployment, parents};
+use super::extent::{ExtentArgs, NodeArgs, deployment, parents};
 use super::page_output::PageArgs;
-use super::{folder, stop_on_signals};
 
 /// The measured time.
 const QUICK_TIME: Duration = Duration::from_secs(3);
@@ -38,26 +37,25 @@ pub struct StressArgs {
     #[arg(long, value_name = "PARENTS", value_delimiter = ',', value_parser = parents)]
     parents: Vec<Parents>,
     #[command(flatten)]
+    nodes: NodeArgs,
+    #[command(flatten)]
     extent: ExtentArgs,
     #[command(flatten)]
     page: PageArgs,
 }
 
 pub(super) fn run(args: StressArgs) -> anyhow::Result<ExitCode> {
-    args.page.check()?;
-    let StressArgs { only, threads, rows, parents, extent, page: output } = args;
+    args.page.check_with(&args.nodes.node_set)?;
+    let StressArgs { only, threads, rows, parents, nodes: _, extent, page: output } = args;
     let threads: Vec<usize> = threads.into_iter().map(usize::from).collect();
     let experiment = Experiment {
         deployments: or(only, &QUICK_SERVERS, &Deployment::ALL, &extent),
         threads: or(threads, &THREADS, &THREADS, &extent),
         rows: or(rows, &QUICK_ROWS, &FULL_ROWS, &extent),
         parents: or(parents, &[Parents::Shared], &[Parents::Shared, Parents::Own], &extent),
-        time: extent.time(QUICK_TIME, FULL_TIME),
-        rounds: extent.rounds(),
-        folder: folder(extent.dir)?,
-        stop: stop_on_signals()?,
+        extent: extent.timed(QUICK_TIME, FULL_TIME)?,
     };
-    let outcome = experiment.run(&mut |step| eprintln!("{step}"))?;
+    let outcome = experiment.run(&mut output.progress())?;
     output.write(&page(&experiment, &outcome), outcome.measured.unfinished.is_some())
 }
 

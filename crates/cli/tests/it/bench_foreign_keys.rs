@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hortator_bench::deployment::Deployment;
+use hortator_bench::extent::Extent;
 use hortator_bench::page::{Page, RunResult};
 use hortator_bench::{foreign_keys, stress};
 
@@ -116,13 +117,10 @@ fn a_row_without_its_parent_on_one_node_leaves_no_figure() {
         parents: Vec::new(),
         only: Vec::new(),
         scale: 0.001,
-        time: Duration::from_millis(100),
-        rounds: 1,
         hortator: one_that_loses_a_parent(folder.path()),
-        folder: folder.path().to_owned(),
-        stop: Arc::new(AtomicBool::new(false)),
+        extent: Extent::new(1, folder.path()).timed(Duration::from_millis(100)),
     };
-    let outcome = experiment.run(&mut |line| println!("{line}")).unwrap();
+    let outcome = experiment.run(&mut |line: &str| println!("{line}")).unwrap();
     let page = foreign_keys::page(&experiment, &outcome);
     assert_eq!(page.runs.len(), 7);
     for run in &page.runs {
@@ -335,10 +333,7 @@ fn a_stopped_experiment_keeps_what_it_has() {
             threads: vec![1],
             rows: vec![1],
             parents: vec![stress::Parents::Shared],
-            time: Duration::from_millis(100),
-            rounds: 2,
-            folder: folder.path().to_owned(),
-            stop: Arc::clone(&stop),
+            extent: Extent { stop: Arc::clone(&stop), ..Extent::new(2, folder.path()) }.timed(Duration::from_millis(100)),
         };
         let mut say = |said: &str| {
             stop.fetch_or(said.starts_with(line), Ordering::Relaxed);

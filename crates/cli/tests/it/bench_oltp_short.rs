@@ -4,12 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
 use hortator_bench::disk::{Disk, IoController};
+use hortator_bench::extent::Extent;
 use hortator_bench::oltp_short::{Contender, DiskLimit, Experiment, Mix, find_sysbench, page};
 use hortator_bench::page::{Page, RunResult};
 use rustix::process::{Pid, Signal, kill_process};
@@ -140,13 +139,11 @@ fn a_server_that_lacks_a_row_has_no_figure() {
         windows: 1,
         threads: Vec::new(),
         cpus: Vec::new(),
-        rounds: 1,
         sysbench,
         allows_any_file_system: true,
-        folder: folder.path().to_owned(),
-        stop: Arc::new(AtomicBool::new(false)),
+        extent: Extent::new(1, folder.path()),
     };
-    let outcome = experiment.run(&mut |_| {}).unwrap();
+    let outcome = experiment.run(&mut |_: &str| {}).unwrap();
     let page = page(&experiment, &outcome);
     let RunResult::Failed(reason) = &page.runs[0].result else { panic!("{:?}", page.runs) };
     assert!(reason.contains("the nodes have 999 rows, but 1000 rows were confirmed"), "{reason}");

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use hortator_bench::auto_increment;
 use hortator_bench::deployment::Deployment;
+use hortator_bench::extent::Extent;
 use hortator_bench::fan_in::{Contender, Experiment, Workload, page};
 use hortator_bench::page::{Page, RunResult};
 
@@ -109,12 +110,10 @@ fn a_loader_that_leaves_another_next_id_has_no_figure() {
         deployments: vec![Deployment::Alone],
         modes: vec![auto_increment::LockMode::Consecutive],
         contenders: vec![auto_increment::Contender::Client, auto_increment::Contender::Load(2)],
-        rounds: 1,
         hortator: path,
-        folder: folder.path().to_owned(),
-        stop: Arc::new(AtomicBool::new(false)),
+        extent: Extent::new(1, folder.path()),
     };
-    let outcome = experiment.run(&mut |_| {}).unwrap();
+    let outcome = experiment.run(&mut |_: &str| {}).unwrap();
     let failed: Vec<String> = outcome
         .measured
         .runs
@@ -154,15 +153,13 @@ fn a_contender_that_loses_a_row_has_no_figure() {
     let experiment = Experiment {
         sources: vec![1],
         transactions: 20,
-        rounds: 2,
         workloads: vec![Workload::HotRow],
         live: None,
         contenders: vec![Contender::Own { threads: 0, is_optimistic: true }, Contender::Hortator],
         hortator: one_that_loses_a_row(folder.path()),
-        folder: folder.path().to_owned(),
-        stop: Arc::new(AtomicBool::new(false)),
+        extent: Extent::new(2, folder.path()),
     };
-    let outcome = experiment.run(&mut |_| {}).unwrap();
+    let outcome = experiment.run(&mut |_: &str| {}).unwrap();
     let page = page(&experiment, &outcome);
     assert_eq!(page.runs.len(), 4);
     for run in &page.runs {
@@ -187,16 +184,14 @@ fn a_stopped_experiment_says_so() {
     let experiment = Experiment {
         sources: vec![1],
         transactions: 20,
-        rounds: 2,
         workloads: vec![Workload::HotRow],
         live: None,
         contenders: vec![Contender::Own { threads: 0, is_optimistic: true }],
         hortator: env!("CARGO_BIN_EXE_hortator").into(),
-        folder: folder.path().to_owned(),
-        stop: Arc::clone(&stop),
+        extent: Extent { stop: Arc::clone(&stop), ..Extent::new(2, folder.path()) },
     };
     let outcome =
-        experiment.run(&mut |line| stop.store(line.starts_with("1/2"), std::sync::atomic::Ordering::Relaxed)).unwrap();
+        experiment.run(&mut |line: &str| stop.store(line.starts_with("1/2"), std::sync::atomic::Ordering::Relaxed)).unwrap();
     let page = page(&experiment, &outcome);
     assert_eq!(page.runs.len(), 1);
     assert!(page.markdown().contains("the experiment was stopped after 1 of 2 runs"), "{}", page.markdown());

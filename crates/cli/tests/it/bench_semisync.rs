@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hortator_bench::extent::Extent;
 use hortator_bench::page::{Page, RunResult};
 use hortator_bench::semisync::{Deployment, Experiment, Keys, Storage, page};
 use hortator_mysql::{Address, ConnectOptions, Connection};
@@ -44,11 +45,9 @@ fn one_cell(folder: &Path, deployment: Deployment) -> Experiment {
         appliers: vec![1],
         storage: vec![Storage::Tmpfs],
         keys: vec![Keys::Counter],
-        rounds: 1,
         tmpfs: folder.to_owned(),
-        folder: folder.join("logs"),
         catch_up_limit: Duration::from_secs(2),
-        stop: Arc::new(AtomicBool::new(false)),
+        extent: Extent::new(1, folder.join("logs")),
     }
 }
 
@@ -74,7 +73,7 @@ fn connect(folder: &Path, node: usize) -> Connection {
 /// The page of an experiment in which `disturb` runs when that line is said.
 fn disturbed(experiment: &Experiment, line: &str, mut disturb: impl FnMut()) -> Page {
     let outcome = experiment
-        .run(&mut |said| {
+        .run(&mut |said: &str| {
             println!("{said}");
             if said.ends_with(line) {
                 disturb();
@@ -216,8 +215,8 @@ fn a_stopped_experiment_keeps_its_runs() {
     let folder = tmpfs_folder();
     let mut experiment = one_cell(folder.path(), Deployment::Alone);
     experiment.threads = vec![2, 1];
-    let stop = Arc::clone(&experiment.stop);
-    let outcome = experiment.run(&mut |line| stop.store(line.starts_with("1/2"), Ordering::Relaxed)).unwrap();
+    let stop = Arc::clone(&experiment.extent.stop);
+    let outcome = experiment.run(&mut |line: &str| stop.store(line.starts_with("1/2"), Ordering::Relaxed)).unwrap();
     let page = page(&experiment, &outcome);
     assert_eq!(page.runs.len(), 1);
     assert!(page.markdown().contains("the experiment was stopped after 1 of 2 runs"), "{}", page.markdown());

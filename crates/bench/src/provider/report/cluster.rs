@@ -1,8 +1,9 @@
 //! The report on clusters: a line for each pair of durabilities and each workload, with the target.
 
-use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
+use hortator_mysql::error::DEADLOCK;
 
-use super::{all, cpu_text, figure_of, listed, plots, speed_text, table};
+use super::{all, cell, cpu_text, figure_of, listed, plots, speed_text, table};
+use crate::expected_errors;
 use crate::figures::{CORES, LAG, LATENCIES, MEASURED, RATE, ROW_CPU, error_figure};
 use crate::page::{Page, Section};
 use crate::provider::{Contender, Durability, Experiment, Outcome, Workload};
@@ -25,7 +26,7 @@ const HEADINGS: [&str; 9] = [
 /// The first columns, which are text.
 const WORDS: usize = 2;
 
-const DETAILS: [&str; 11] = [
+const DETAILS: [&str; 10] = [
     "durability",
     "workload",
     "server",
@@ -33,8 +34,7 @@ const DETAILS: [&str; 11] = [
     "p95 ms",
     "p99 ms",
     "all nodes after s",
-    "error 1213",
-    "error 1205",
+    expected_errors::HEADING,
     "1213 per 100 confirmed",
     "cores",
 ];
@@ -114,7 +114,7 @@ pub(super) fn sections(experiment: &Experiment, outcome: &Outcome, page: &Page) 
         let mut row = vec![durability.title().to_owned(), workload.title(), contender.title().to_owned()];
         row.extend(LATENCIES.map(|(figure, _)| median(of(figure), 2)));
         row.push(median(of(LAG), 2));
-        row.extend([DEADLOCK, LOCK_WAIT_TIMEOUT].map(|number| median(of(&error_figure(number)), 0)));
+        row.push(expected_errors::column(page, &cell(durability, workload), contender.title()));
         row.push(conflicts_per_100(page, durability, workload, contender));
         row.push(cores_used(of(CORES)));
         row

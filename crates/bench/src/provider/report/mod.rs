@@ -48,7 +48,8 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
 }
 
 fn command(experiment: &Experiment) -> String {
-    let Experiment { suite, rounds, time, workloads, scale, .. } = experiment;
+    let Experiment { suite, extent, workloads, scale, .. } = experiment;
+    let (rounds, time) = (extent.rounds, extent.time);
     let only = match workloads.len() == suite.workloads().len() {
         true => String::new(),
         false => format!(" --only {}", workloads.iter().map(|workload| workload.name()).collect::<Vec<_>>().join(",")),

@@ -1,6 +1,7 @@
 //! The report on single nodes: a line for each durability, workload and server.
 
-use super::{all, cpu_text, figure_of, plots, speed_text, table};
+use super::{all, cell, cpu_text, figure_of, plots, speed_text, table};
+use crate::expected_errors;
 use crate::figures::{CORES, LATENCIES, RATE, ROW_CPU};
 use crate::page::{Page, Section};
 use crate::provider::{Contender, Durability, Experiment, Outcome, Workload};
@@ -9,7 +10,7 @@ use crate::resource_usage::cores_used;
 
 pub(super) const TITLE: &str = "A single node with Hortator's provider, with Galera, and a server without a provider";
 
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "durability",
     "workload",
     "server",
@@ -21,6 +22,7 @@ const HEADINGS: [&str; 11] = [
     "p95 ms",
     "p99 ms",
     "cores",
+    expected_errors::HEADING,
 ];
 /// The first columns, which are text.
 const WORDS: usize = 3;
@@ -61,5 +63,6 @@ fn row(page: &Page, durability: Durability, workload: Workload, contender: Conte
     ];
     row.extend(LATENCIES.map(|(figure, _)| median(of(contender, figure), 2)));
     row.push(cores_used(of(contender, CORES)));
+    row.push(expected_errors::column(page, &cell(durability, workload), contender.title()));
     row
 }

@@ -1,9 +1,9 @@
 //! The page of a cluster, from invented runs.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::*;
+use crate::extent::Extent;
 use crate::figures::{MEASURED, OTHER_CPU, error_figure, named};
 use crate::page::{Run, RunResult};
 use crate::rounds::Measured;
@@ -32,12 +32,9 @@ fn example(workload: Workload) -> Page {
     let runs = runs.map(|(contender, durability, rows)| run(contender, durability, workload, rows)).to_vec();
     let experiment = Experiment {
         suite: Suite::Cluster,
-        rounds: 1,
-        time: Duration::from_secs(1),
+        extent: Extent::new(1, "").timed(Duration::from_secs(1)),
         workloads: vec![workload],
         scale: 1.0,
-        folder: PathBuf::new(),
-        stop: std::sync::Arc::default(),
     };
     let outcome = Outcome {
         measured: Measured { runs, unfinished: None },
@@ -66,7 +63,7 @@ fn each_durability_pair_compares_its_own_runs_with_its_target() {
 #[test]
 fn errors_1213_are_counted_separately() {
     let page = example(Workload::hot_row(16, 2)).markdown();
-    let line = "| synced | 16 × update of one row, on two nodes | Galera | — | — | — | — | 200 | — | 25.0 | — |";
+    let line = "| synced | 16 × update of one row, on two nodes | Galera | — | — | — | — | 1213 × 200; 0 sent again | 25.0 | — |";
     assert!(page.contains(line), "{line} is not in\n{page}");
 }
 

@@ -3,17 +3,22 @@
 //! The threads never pause: the clocks and the counters are read while they run, after a warm-up and again at the end,
 //! so that neither connecting nor the last answers are part of the figures. A statement that is on its way at the beginning
 //! or the end of the measured time counts with its part of it: large statements are few.
+//!
+//! An expected error ([`crate::expected_errors`]) is counted, and does not end the run. After it each node must have exactly the
+//! rows of confirmed statements, but for those whose connection was lost before the answer.
 
-use std::collections::BTreeMap;
+#[cfg(test)]
+mod tests;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use hortator_mysql::Connection;
-use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
+use crate::expected_errors::{ErrorCounts, Reaction, reaction};
 use crate::latencies::Latencies;
-use crate::nodes::Nodes;
+use crate::nodes::{Nodes, READ_TIMEOUT};
 use crate::resource_usage::{Clocks, ResourceUsage};
 use crate::{Error, convergence, profile};
 
@@ -21,6 +26,8 @@ use crate::{Error, convergence, profile};
 const WARM_UP_DIVISOR: u32 = 5;
 /// Two hundred threads with the usual stacks would use much of a small machine's address space.
 const STACK_BYTES: usize = 256 << 10;
+/// The time between two attempts at a node that is not ready, or that has ended a connection.
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// The interval at which the waiting thread checks whether to end early.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -51,8 +58,7 @@ pub(crate) struct Task<'a> {
 pub(crate) struct Generated {
     /// Confirmed rows.
     pub(crate) rows: f64,
-    /// Statements that got this error and were sent again.
-    pub(crate) errors: BTreeMap<u16, u64>,
+    pub(crate) errors: ErrorCounts,
     pub(crate) usage: ResourceUsage,
     /// The time from the end of the last statement until all nodes had applied everything.
     pub(crate) apply_lag: Duration,
@@ -81,7 +87,11 @@ impl Task<'_> {
             let spawn = |(thread, connection)| {
                 let (builder, work) = (thread::Builder::new().stack_size(STACK_BYTES), &work);
                 let statements = statements(thread);
-                builder.spawn_scoped(scope, move || work.send(connection, statements))
+                let server = Server { nodes, node: thread % self.threads.nodes };
+                builder.spawn_scoped(scope, move || {
+                    let sent = work.send(server, connection, statements);
+                    sent.inspect_err(|_| work.is_over.store(true, Ordering::Relaxed))
+                })
             };
             let workers = connections.into_iter().enumerate().map(spawn).collect::<Result<Vec<_>, _>>();
             let workers = workers.inspect_err(|_| work.is_over.store(true, Ordering::Relaxed));
@@ -90,20 +100,24 @@ impl Task<'_> {
             work.is_over.store(true, Ordering::Relaxed);
             let ends = workers.into_iter().map(|worker| worker.join().expect("a sending thread does not panic"));
             // The reason why a thread ended is more useful than the interruption of the wait.
-            let ends = ends.collect::<Result<Vec<Sent>, _>>().map_err(Error::server("sending a statement"))?;
+            let ends = ends.collect::<Result<Vec<Sent>, _>>()?;
             outcome.map(|usage| (ends.into_iter().fold(Sent::default(), Sent::and), usage))
         })?;
         let end = Instant::now();
         nodes.wait_until_applied()?;
         let apply_lag = end.elapsed();
-        let confirmed_in_all = work.confirmed.into_inner() * self.rows;
-        convergence::check(nodes, &self.work, confirmed_in_all, |connection| {
+        let (confirmed, unknown) = (work.confirmed.into_inner() * self.rows, work.unknown.into_inner() * self.rows);
+        convergence::check_with_unknown(nodes, &self.work, confirmed, unknown, |connection| {
             convergence::number(connection, self.count)
         })?;
         let Sent { confirmed, errors, latencies } = sent;
         if confirmed == 0.0 {
+            let remedy = match errors.is_none() {
+                true => "give more --seconds".to_owned(),
+                false => format!("the errors were {}", errors.text()),
+            };
             return Err(Error::Answer(format!(
-                "no statement of {} was confirmed in the measured {} s: give more --seconds",
+                "no statement of {} was confirmed in the measured {} s: {remedy}",
                 self.work,
                 time.as_secs_f64()
             )));
@@ -116,6 +130,8 @@ impl Task<'_> {
 struct Work {
     /// Statements, also of the warm-up.
     confirmed: AtomicU64,
+    /// Those whose connection was lost before the answer.
+    unknown: AtomicU64,
     began: Instant,
     /// The measured time, in nanoseconds since the beginning; [`NOT_YET`] before.
     from_ns: AtomicU64,
@@ -127,20 +143,37 @@ struct Work {
 const NOT_YET: u64 = u64::MAX;
 
 /// What a thread sent in the measured time.
+#[derive(Default)]
 struct Sent {
     confirmed: f64,
-    /// By number.
-    errors: BTreeMap<u16, u64>,
+    errors: ErrorCounts,
     latencies: Latencies,
 }
 
-/// After these errors the statement is sent again. Any other error is the end of the run.
-const RETRIED: [u16; 2] = [DEADLOCK, LOCK_WAIT_TIMEOUT];
+/// Where a thread sends its statements.
+#[derive(Clone, Copy)]
+struct Server<'a> {
+    nodes: &'a Nodes,
+    /// From 0.
+    node: usize,
+}
+
+/// How one statement ended.
+enum End {
+    Confirmed,
+    /// The server refuses it for good.
+    Refused,
+    /// The connection was lost before the answer.
+    Unknown,
+    /// The time was over before the server took it.
+    Over,
+}
 
 impl Work {
     fn begin() -> Self {
         Self {
             confirmed: AtomicU64::new(0),
+            unknown: AtomicU64::new(0),
             began: Instant::now(),
             from_ns: AtomicU64::new(NOT_YET),
             to_ns: AtomicU64::new(NOT_YET),
@@ -150,28 +183,66 @@ impl Work {
 
     fn send(
         &self,
+        server: Server<'_>,
         mut connection: Connection,
         mut statements: impl FnMut(&mut String),
-    ) -> Result<Sent, hortator_mysql::Error> {
+    ) -> Result<Sent, Error> {
         let (mut sql, mut sent) = (String::new(), Sent::default());
         while !self.is_over.load(Ordering::Relaxed) {
             sql.clear();
             statements(&mut sql);
             let start_ns = self.now_ns();
-            while let Err(error) = connection.execute(sql.as_bytes()) {
-                let Some(number) = error.code().filter(|number| RETRIED.contains(number)) else {
-                    self.is_over.store(true, Ordering::Relaxed);
-                    return Err(error);
-                };
-                sent.count_error(number, self.now_ns(), self.window_ns());
-                if self.is_over.load(Ordering::Relaxed) {
-                    return Ok(sent);
+            match self.send_one(&mut connection, &sql, &mut sent)? {
+                End::Confirmed => {
+                    self.confirmed.fetch_add(1, Ordering::Relaxed);
+                    sent.count(start_ns, self.now_ns(), self.window_ns());
                 }
+                End::Refused => {}
+                End::Unknown => {
+                    self.unknown.fetch_add(1, Ordering::Relaxed);
+                    let Some(other) = self.connect_again(server)? else { break };
+                    connection = other;
+                }
+                End::Over => break,
             }
-            self.confirmed.fetch_add(1, Ordering::Relaxed);
-            sent.count(start_ns, self.now_ns(), self.window_ns());
         }
         Ok(sent)
+    }
+
+    /// Sends a statement until the server takes it or refuses it for good.
+    fn send_one(&self, connection: &mut Connection, sql: &str, sent: &mut Sent) -> Result<End, Error> {
+        loop {
+            let start = Instant::now();
+            let Err(error) = connection.execute(sql.as_bytes()) else { return Ok(End::Confirmed) };
+            // A node that has not answered for so long hangs.
+            let expected = reaction(&error).filter(|_| start.elapsed() < READ_TIMEOUT);
+            let Some((number, reaction)) = expected else { return Err(Error::server("sending a statement")(error)) };
+            let is_sent_again = matches!(reaction, Reaction::SendAgain | Reaction::SendAgainLater);
+            sent.count_error(number, is_sent_again, self.now_ns(), self.window_ns());
+            match reaction {
+                Reaction::GoOn => return Ok(End::Refused),
+                Reaction::Reconnect => return Ok(End::Unknown),
+                Reaction::SendAgain => {}
+                Reaction::SendAgainLater => thread::sleep(RETRY_INTERVAL),
+            }
+            if self.is_over.load(Ordering::Relaxed) {
+                return Ok(End::Over);
+            }
+        }
+    }
+
+    /// Another connection to the same node; None when the time is over.
+    fn connect_again(&self, Server { nodes, node }: Server<'_>) -> Result<Option<Connection>, Error> {
+        while !self.is_over.load(Ordering::Relaxed) {
+            if let Ok(connection) = nodes.open(node) {
+                return Ok(Some(connection));
+            }
+            if nodes.has_ended(node) {
+                return Err(Error::Ended { node: node + 1 });
+            }
+            thread::sleep(RETRY_INTERVAL);
+        }
+        Ok(None)
     }
 
     /// Begin and end of the measured time.
@@ -211,12 +282,6 @@ impl Work {
     }
 }
 
-impl Default for Sent {
-    fn default() -> Self {
-        Self { confirmed: 0.0, errors: RETRIED.map(|number| (number, 0)).into(), latencies: Latencies::default() }
-    }
-}
-
 impl Sent {
     /// Counts a confirmed statement with the part of it that is in the measured time.
     fn count(&mut self, start_ns: u64, end_ns: u64, (from_ns, to_ns): (u64, u64)) {
@@ -230,71 +295,19 @@ impl Sent {
         }
     }
 
-    /// Counts an error after which the statement is sent again.
-    fn count_error(&mut self, number: u16, at_ns: u64, (from_ns, to_ns): (u64, u64)) {
+    /// Counts an error, and whether its statement is sent again.
+    fn count_error(&mut self, number: u16, is_sent_again: bool, at_ns: u64, (from_ns, to_ns): (u64, u64)) {
         if (from_ns..to_ns).contains(&at_ns) {
-            *self.errors.entry(number).or_default() += 1;
+            self.errors.count(number);
+            self.errors.add_sent_again(u64::from(is_sent_again));
         }
     }
 
     /// Both together.
     fn and(mut self, other: Self) -> Self {
         self.confirmed += other.confirmed;
-        for (number, count) in other.errors {
-            *self.errors.entry(number).or_default() += count;
-        }
+        self.errors.merge(&other.errors);
         self.latencies.merge(&other.latencies);
         self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    #[test]
-    fn a_statement_counts_with_its_part_of_the_measured_time() {
-        let mut sent = Sent::default();
-        let mut counted = |start_ns, end_ns, from_ns, to_ns| {
-            sent.count(start_ns, end_ns, (from_ns, to_ns));
-            (sent.confirmed, sent.latencies.count())
-        };
-        assert_eq!(counted(0, 900, NOT_YET, NOT_YET), (0.0, 0));
-        assert_eq!(counted(0, 900, 900, NOT_YET), (0.0, 0));
-        assert_eq!(counted(900, 1_300, 1_000, NOT_YET), (0.75, 1));
-        assert_eq!(counted(1_300, 1_900, 1_000, 2_000), (1.75, 2));
-        assert_eq!(counted(1_900, 2_300, 1_000, 2_000), (2.0, 2));
-        assert_eq!(counted(2_300, 2_400, 1_000, 2_000), (2.0, 2));
-    }
-
-    /// It is the writing of the statement that takes long: nothing is on its way in the measured time.
-    #[test]
-    fn a_run_without_a_statement_in_the_measured_time_has_no_figure() {
-        let stop = Arc::new(AtomicBool::new(false));
-        let nodes = Nodes::alone(&stop).unwrap();
-        let threads = Threads { count: 1, nodes: 1 };
-        let task = Task { work: "waiting".to_owned(), threads, set_up: &|_| Ok(()), rows: 1, count: "SELECT 1" };
-        let done = task.run(&nodes, Duration::from_millis(50), &stop, |_| {
-            |sql: &mut String| {
-                thread::sleep(Duration::from_millis(1_500));
-                sql.push_str("DO 1");
-            }
-        });
-        let message = done.unwrap_err().to_string();
-        assert_eq!(message, "no statement of waiting was confirmed in the measured 0.05 s: give more --seconds");
-    }
-
-    /// The warm-up's errors are not those of the figure.
-    #[test]
-    fn errors_count_by_number_within_the_measured_time_and_over_all_threads() {
-        let (mut one, mut other) = (Sent::default(), Sent::default());
-        for at_ns in [900, 1_000, 1_999, 2_000] {
-            one.count_error(DEADLOCK, at_ns, (1_000, 2_000));
-            other.count_error(LOCK_WAIT_TIMEOUT, at_ns + 1, (1_000, 2_000));
-        }
-        one.count_error(DEADLOCK, 1_500, (NOT_YET, NOT_YET));
-        assert_eq!(one.and(other).errors, BTreeMap::from([(DEADLOCK, 2), (LOCK_WAIT_TIMEOUT, 1)]));
     }
 }
