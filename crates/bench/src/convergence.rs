@@ -60,7 +60,10 @@ mod tests {
         for found in [vec![7, 6, 7], vec![8, 8, 8], vec![7, 7, 0]] {
             let counts = found.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
             let message = compare_counts("load", 7, 0, found).unwrap_err().to_string();
-            assert!(message.contains(&format!("the nodes have {counts} rows, but 7 rows were confirmed: ")), "{message}");
+            assert!(
+                message.contains(&format!("the nodes have {counts} rows, but 7 rows were confirmed: ")),
+                "{message}"
+            );
         }
     }
 
@@ -71,7 +74,8 @@ mod tests {
         }
         for found in [vec![6, 6], vec![10, 10], vec![7, 8]] {
             let message = compare_counts("load", 7, 2, found).unwrap_err().to_string();
-            let expected = "but 7 rows were confirmed and 2 rows had no answer, as their connections were lost: rows are lost";
+            let expected =
+                "but 7 rows were confirmed and 2 rows had no answer, as their connections were lost: rows are lost";
             assert!(message.contains(expected), "{message}");
         }
     }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use hortator_mysql::Connection;
 
-use crate::{Error, options};
 use crate::nodes::Nodes;
+use crate::{Error, options};
 
 /// Variables that may differ, by the beginning of their names.
 const MAY_DIFFER: &[&str] = &[

@@ -158,7 +158,9 @@ mod tests {
     #[test]
     fn a_setting_of_a_node_that_is_nowhere_has_no_effect() {
         let setting = NodeSetting::parse("2:sync_binlog=0").unwrap();
-        assert!(node_setting_line(&setting, 3).starts_with("node 2 of each cluster, pair and ring has sync_binlog=0: "));
+        assert!(
+            node_setting_line(&setting, 3).starts_with("node 2 of each cluster, pair and ring has sync_binlog=0: ")
+        );
         let nowhere = "sync_binlog=0 had no effect: no servers of this run have a node 2 beside others";
         assert_eq!(node_setting_line(&setting, 1), nowhere);
     }

@@ -183,7 +183,10 @@ mod tests {
         let line = run.line(seconds(4), "waiting");
         assert_eq!(line, "3/8 rows 1, G3: 4 s of about 10 s · about 3 min left · waiting · rows_per_s 7.00");
         // A run that takes longer leaves the time of the others.
-        assert_eq!(run.line(seconds(40), ""), "3/8 rows 1, G3: 40 s of about 10 s · about 3 min left · rows_per_s 7.00");
+        assert_eq!(
+            run.line(seconds(40), ""),
+            "3/8 rows 1, G3: 40 s of about 10 s · about 3 min left · rows_per_s 7.00"
+        );
         let first = BegunRun { number: 1, all: 1, label: "alone".to_owned(), ..BegunRun::default() };
         assert_eq!(first.line(seconds(1), "starting"), "1/1 alone: 1 s · starting");
     }

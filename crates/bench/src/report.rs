@@ -40,13 +40,27 @@ impl Spread {
 
 /// The median in a table; a dash where there is no figure.
 pub(crate) fn median(spread: Option<Spread>, decimals: usize) -> String {
-    spread.map_or_else(|| "—".to_owned(), |spread| format!("{:.decimals$}", spread.median))
+    spread.map_or_else(|| "—".to_owned(), |spread| decimal(spread.median, decimals))
 }
 
-/// The median with the range of all runs.
+/// The median with the range of all runs, if they differ.
 pub(crate) fn median_and_range(spread: Option<Spread>, decimals: usize) -> String {
-    let shown = |Spread { median, least, most }| format!("{median:.decimals$} ({least:.decimals$}–{most:.decimals$})");
+    let shown = |spread: Spread| match spread {
+        Spread { median, least, most } if least < most => {
+            let [median, least, most] = [median, least, most].map(|number| decimal(number, decimals));
+            format!("{median} ({least}–{most})")
+        }
+        Spread { median, .. } => decimal(median, decimals),
+    };
     spread.map_or_else(|| "—".to_owned(), shown)
+}
+
+/// A number with so many decimals, and with separators of thousands if it has none.
+fn decimal(number: f64, decimals: usize) -> String {
+    match decimals {
+        0 if number >= 0.0 => thousands(number.round() as u64),
+        _ => format!("{number:.decimals$}"),
+    }
 }
 
 /// Warnings that a reader must know, from the seconds of each run and the CPU time of everything else on the machine.
@@ -77,8 +91,14 @@ pub(crate) fn machine() -> String {
     };
     let processor = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown processor".to_owned());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let memory = field("/proc/meminfo", "MemTotal").unwrap_or_else(|| "unknown".to_owned());
-    format!("{processor}, {cores} cores, memory {memory}")
+    let memory = field("/proc/meminfo", "MemTotal").and_then(|size| gibibytes(&size));
+    format!("{processor}, {cores} cores, memory {}", memory.unwrap_or_else(|| "unknown".to_owned()))
+}
+
+/// As `23.5 GiB`, of the kernel's `24684092 kB`.
+fn gibibytes(size: &str) -> Option<String> {
+    let kibibytes: f64 = size.strip_suffix("kB")?.trim().parse().ok()?;
+    Some(format!("{:.1} GiB", kibibytes / f64::from(1 << 20)))
 }
 
 /// The date of a moment in UTC, as `2026-02-28`.
@@ -133,6 +153,15 @@ mod tests {
         for (seconds, text) in cases.into_iter().chain([(1_767_225_599, "2025-12-31"), (1_767_225_600, "2026-01-01")]) {
             assert_eq!(date(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
+    }
+
+    #[test]
+    fn a_range_stands_where_runs_differ() {
+        let spread = |least, most| Some(Spread { median: 1_234.5, least, most });
+        assert_eq!(median_and_range(spread(1_000.0, 2_000.4), 0), "1,235 (1,000–2,000)");
+        assert_eq!(median_and_range(spread(1_234.5, 1_234.5), 1), "1234.5");
+        assert_eq!((median_and_range(None, 1), median(spread(0.0, 0.0), 0)), ("—".to_owned(), "1,235".to_owned()));
+        assert_eq!(gibibytes("24684092 kB").as_deref(), Some("23.5 GiB"));
     }
 
     #[test]

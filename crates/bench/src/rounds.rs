@@ -145,10 +145,11 @@ mod tests {
     fn a_run_that_fails_does_not_end_the_others() {
         let tasks = plan(&cells(&["1"]), &["good", "bad"], 2);
         let mut lines = Vec::new();
-        let measured = run(&tasks, None, &mut |line: &str| lines.push(line.to_owned()), |task, _| match task.contender {
-            "bad" => Err(Error::Answer("3 rows are missing".to_owned())),
-            _ => Ok(Figures::from([("wall_s".to_owned(), 2.0)])),
-        });
+        let measured =
+            run(&tasks, None, &mut |line: &str| lines.push(line.to_owned()), |task, _| match task.contender {
+                "bad" => Err(Error::Answer("3 rows are missing".to_owned())),
+                _ => Ok(Figures::from([("wall_s".to_owned(), 2.0)])),
+            });
         assert_eq!(measured.unfinished, None);
         let failed = RunResult::Failed("3 rows are missing".to_owned());
         let results: Vec<bool> = measured.runs.iter().map(|run| run.result == failed).collect();

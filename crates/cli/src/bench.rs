@@ -13,6 +13,7 @@ mod progress_line;
 mod provider;
 mod semisync;
 mod shapes;
+mod show;
 mod stress;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ use oltp_short::OltpShortArgs;
 use provider::{ClusterArgs, ProviderArgs};
 use semisync::SemisyncArgs;
 use shapes::ShapesArgs;
+use show::ShowArgs;
 use stress::StressArgs;
 
 /// The exit status that shells use for a program that Ctrl-C ended.
@@ -79,6 +81,8 @@ enum ExperimentCommand {
     All(AllArgs),
     /// Compare two runs of an experiment, from the files that `--json` wrote
     Compare(CompareArgs),
+    /// Show a run of an experiment again, from the file that `--json` wrote, and write its reports
+    Show(ShowArgs),
 }
 
 /// Runs the experiment.
@@ -102,6 +106,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::OltpShort(args) => oltp_short::run(args),
         ExperimentCommand::All(args) => all::run(&args),
         ExperimentCommand::Compare(args) => compare::run(&args),
+        ExperimentCommand::Show(args) => show::run(&args),
     }
 }
 

@@ -10,11 +10,11 @@ use super::contender::{self, Contender};
 use super::dump::{Dump, SCHEMA};
 use crate::deployment::{Deployment, installed};
 use crate::equal_settings::EqualSettings;
+use crate::extent::Extent;
 use crate::load_run::LoadRun;
 use crate::nodes::Nodes;
-use crate::provider::Durability;
-use crate::extent::Extent;
 use crate::progress::Observer;
+use crate::provider::Durability;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, convergence};
 
@@ -184,7 +184,9 @@ impl Experiment {
         self.extent.check_stop()?;
         let Prepared { nodes, dump, expected } = prepared;
         let contender = task.contender;
-        let load = || contender::load(contender, dump, nodes, &self.hortator, &self.extent.folder, &self.extent.stop).map(Some);
+        let load = || {
+            contender::load(contender, dump, nodes, &self.hortator, &self.extent.folder, &self.extent.stop).map(Some)
+        };
         let run = LoadRun::measure(nodes.quiesce_without(SCHEMA)?, nodes, load)?;
         convergence::check(nodes, &contender.to_string(), dump.rows, |connection| {
             convergence::number(connection, &format!("SELECT COUNT(*) FROM {SCHEMA}.page"))

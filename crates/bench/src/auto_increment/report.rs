@@ -139,8 +139,32 @@ fn fastest(experiment: &Experiment, page: &Page, factors: CellFactors, family: &
     rates.max_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
+/// What several connections gain over one for statements as they are written, in each lock mode: what the lock stops.
+fn verdict(experiment: &Experiment, page: &Page) -> Option<String> {
+    let rate = |factors: CellFactors, contender: &Contender| {
+        Some(page.spread(&factors.cell(), &contender.to_string(), RATE)?.median)
+    };
+    let gain = |factors: CellFactors| {
+        let one = rate(factors, &Contender::Statements(1))?;
+        let several = experiment.contenders.iter().filter(|it| matches!(it, Contender::Statements(2..)));
+        Some(several.filter_map(|contender| rate(factors, contender)).reduce(f64::max)? / one)
+    };
+    let of_mode = |mode: &LockMode| {
+        let of = |has_attribute| gain(factors((Deployment::Alone, *mode), has_attribute));
+        Some(format!("mode {mode}: {:.2} with AUTO_INCREMENT, {:.2} without", of(true)?, of(false)?))
+    };
+    let modes: Vec<String> = experiment.modes.iter().filter_map(of_mode).collect();
+    (!modes.is_empty() && experiment.deployments.contains(&Deployment::Alone)).then(|| {
+        format!(
+            "How many times as fast the statements are over several connections as over one, on a server alone, by lock mode: {}. \
+             Where the first number is much lower, the lock stops them.",
+            modes.join("; ")
+        )
+    })
+}
+
 fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
-    let mut answers = Vec::new();
+    let mut answers: Vec<String> = verdict(experiment, page).into_iter().collect();
     for variant in variants(experiment) {
         for family in &FAMILIES {
             let rate = |has_attribute| fastest(experiment, page, factors(variant, has_attribute), family);

@@ -13,8 +13,8 @@ use super::contender::{self, Agent};
 use super::live::{self, Live, Series};
 use super::sources::{LogPosition, Source, checksums, connect, set_up};
 use super::{Contender, Workload};
-use crate::figures::{CORES, LATENCIES, LONGEST, MEASURED, OTHER_CPU, WALL, named};
 use crate::extent::Extent;
+use crate::figures::{CORES, LATENCIES, LONGEST, MEASURED, OTHER_CPU, WALL, named};
 use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, measure, options, profile, server};
@@ -155,7 +155,8 @@ impl Experiment {
 
     /// A new target with the tables as they are before the backlog.
     fn target(&self, workload: Workload, sources: &[Source]) -> Result<Temporary, Error> {
-        let target = server::set_up(options::builder(Topology::Standalone), &[], &self.extent.stop).start_temporary()?;
+        let target =
+            server::set_up(options::builder(Topology::Standalone), &[], &self.extent.stop).start_temporary()?;
         for source in sources {
             set_up(&mut connect(&target)?, &source.schema, workload)?;
         }
@@ -176,7 +177,8 @@ impl Experiment {
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
         let recording = profile::begin(vec![process]);
         let before = Clocks::read(&target, sources)?;
-        let (wall, agent) = contender::drain(contender, sources, &target, &self.hortator, &self.extent.folder, &self.extent.stop)?;
+        let (wall, agent) =
+            contender::drain(contender, sources, &target, &self.hortator, &self.extent.folder, &self.extent.stop)?;
         let used = Clocks::read(&target, sources)?.since(&before, Duration::ZERO);
         if let Some(recording) = recording {
             recording.end();
@@ -205,7 +207,8 @@ impl Experiment {
         }
         let target = self.target(Workload::Live, sources)?;
         let process = target.node(0).pid().ok_or(Error::Ended { node: 1 })?;
-        let (mut applier, _) = Applier::start(contender, sources, &target, &self.hortator, &self.extent.folder, &self.extent.stop)?;
+        let (mut applier, _) =
+            Applier::start(contender, sources, &target, &self.hortator, &self.extent.folder, &self.extent.stop)?;
         let (before, used) = (Slot::new(None), Slot::new(None));
         let recording = profile::begin(vec![process]);
         let at_begin = || {

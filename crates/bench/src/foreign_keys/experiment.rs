@@ -9,11 +9,11 @@ use super::dumps::Dumps;
 use crate::child_inserts::{ChildInserts, Parents};
 use crate::deployment::{Current, Deployment, installed};
 use crate::employees::{ForeignKeys, SCHEMA};
+use crate::extent::TimedExtent;
 use crate::load_generator::Threads;
 use crate::load_run::LoadRun;
 use crate::measure::Usage;
 use crate::nodes::Nodes;
-use crate::extent::TimedExtent;
 use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, convergence, figures, foreign_key_validation, measure, programs, server_copy};
@@ -207,7 +207,10 @@ impl Experiment {
         say: &mut dyn FnMut(&str),
     ) -> Result<&'d Dumps, Error> {
         if dumps.is_none() {
-            say(&format!("writing the dumps in {}; the client's load gives the expected state", self.extent.folder.display()));
+            say(&format!(
+                "writing the dumps in {}; the client's load gives the expected state",
+                self.extent.folder.display()
+            ));
             *dumps = Some(match Dumps::prepare(&self.extent.folder, self.scale, &self.extent.stop) {
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 prepared => prepared.map_err(|error| error.to_string()),

@@ -112,9 +112,22 @@ fn row(page: &Page, deployment: Deployment, rows: u64, parents: Parents) -> Vec<
     ]
 }
 
-/// A sentence for each deployment and kind of parents.
+/// Whether single connections pay as loads do.
+fn verdict(experiment: &Experiment, page: &Page) -> Option<String> {
+    let cells = experiment.sweep.iter().flat_map(|deployment| {
+        experiment.parents.iter().flat_map(|parents| STATEMENT_ROWS.map(|rows| (*deployment, rows, *parents)))
+    });
+    let factors = cells.filter_map(|(deployment, rows, parents)| factor(page, deployment, rows, parents));
+    let Spread { median, least, most } = Spread::of_numbers(factors.map(|factor| factor.median))?;
+    Some(format!(
+        "Not only a load is hit: for inserts of one connection the factor is {median:.2}, the median of all sizes of a statement and \
+         servers ({least:.2}–{most:.2})."
+    ))
+}
+
+/// The answer to the question, and a sentence for each deployment and kind of parents.
 pub(super) fn answers(experiment: &Experiment, page: &Page) -> Vec<String> {
-    let mut answers = Vec::new();
+    let mut answers: Vec<String> = verdict(experiment, page).into_iter().collect();
     for deployment in &experiment.sweep {
         for parents in &experiment.parents {
             let factors = ANSWERED_ROWS.into_iter().filter_map(|rows| {

@@ -9,9 +9,9 @@ use hortator_sandbox::Topology;
 
 use super::Contender;
 use crate::employees::{self, Dump, SCHEMA};
+use crate::extent::Extent;
 use crate::load_run::LoadRun;
 use crate::nodes::{CLUSTER_SETTINGS, Nodes};
-use crate::extent::Extent;
 use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, convergence, programs, server_copy};

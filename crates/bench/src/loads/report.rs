@@ -280,8 +280,8 @@ mod tests {
             rows,
             [
                 "mariadb client | 9.00 (9.00–11.00) | 1.00 | 1,000 | 8 | 0.5 | 4.5 | —",
-                "hortator load | 3.00 (3.00–3.00) | 3.00 | 3,000 | 8 | 0.5 | 1.5 | —",
-                "server's own copy | 2.00 (2.00–2.00) | 4.50 | 4,500 | — | — | 1.0 | —",
+                "hortator load | 3.00 | 3.00 | 3,000 | 8 | 0.5 | 1.5 | —",
+                "server's own copy | 2.00 | 4.50 | 4,500 | — | — | 1.0 | —",
             ]
         );
         let text = page.terminal();

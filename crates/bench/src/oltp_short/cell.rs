@@ -137,9 +137,8 @@ impl CellResult {
             put(ALL_READS, reads as f64 / seconds.max(f64::MIN_POSITIVE));
             put(ALL_WRITES, writes as f64 / seconds.max(f64::MIN_POSITIVE));
         }
-        let (commits, us) = all().fold((0, 0), |(commits, us), window| {
-            (commits + window.report.commits.0, us + window.report.commits.1)
-        });
+        let (commits, us) = all()
+            .fold((0, 0), |(commits, us), window| (commits + window.report.commits.0, us + window.report.commits.1));
         if commits > 0 {
             put(COMMIT, us as f64 / commits as f64 / 1e3);
         }

@@ -10,10 +10,10 @@ use super::sysbench::{SCHEMA, Sysbench, Window};
 use super::{Contender, DiskLimit, Mix};
 use crate::deployment::{Deployment, installed};
 use crate::disk::{Disk, IoController, IoGroup, Operations};
-use crate::nodes::Nodes;
-use crate::resource_usage::Clocks;
 use crate::extent::Extent;
+use crate::nodes::Nodes;
 use crate::progress::{Event, Observer};
+use crate::resource_usage::Clocks;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, cpu_set};
 
@@ -103,7 +103,10 @@ impl Experiment {
         self.extent.create_folder()?;
         let disk = Disk::of(&self.extent.folder)?;
         if !disk.is_disk() && !self.allows_any_file_system {
-            return Err(Error::NoDisk { folder: self.extent.folder.display().to_string(), file_system: disk.file_system });
+            return Err(Error::NoDisk {
+                folder: self.extent.folder.display().to_string(),
+                file_system: disk.file_system,
+            });
         }
         let mut deployments: Vec<Deployment> = Vec::new();
         for Contender { deployment, .. } in &self.contenders {

@@ -13,8 +13,6 @@ use crate::rounds::Cell;
 
 /// What the report of 2011 had at first, and later.
 const REPORTED: [(&str, f64); 2] = [("reported at first", 1_000.0), ("reported later", 400.0)];
-/// A mark so many times above all lines would press them to the axis, and is left to the text.
-const MARK_LIMIT: f64 = 5.0;
 /// More lines than these stand in two plots.
 const LINES_LIMIT: usize = 6;
 /// Not more states than these are shown.
@@ -99,16 +97,9 @@ fn by_time(name: &str, traces: &[&Trace]) -> Plot {
         title: format!("Transactions since the restart{name}"),
         x: "seconds since the restart".to_owned(),
         y: "transactions/s".to_owned(),
-        marks: marks(&lines),
+        marks: REPORTED.map(|(label, value)| Mark { label: label.to_owned(), value }).to_vec(),
         form: PlotForm::Lines { is_log_x: false, lines },
     }
-}
-
-/// The reported figures that are not far above the lines.
-fn marks(lines: &[Line]) -> Vec<Mark> {
-    let top = lines.iter().flat_map(|line| &line.points).map(|point| point.y.most).fold(0.0, f64::max);
-    let marks = REPORTED.into_iter().filter(|(_, value)| *value <= top * MARK_LIMIT);
-    marks.map(|(label, value)| Mark { label: label.to_owned(), value }).collect()
 }
 
 fn by_threads(name: &str, experiment: &Experiment, page: &Page, cell: &Cell, contenders: &[Contender]) -> Plot {
@@ -162,10 +153,13 @@ pub(super) fn states(experiment: &Experiment, page: &Page, cell: &Cell) -> Vec<(
     let names: Vec<String> = experiment.contenders.iter().map(ToString::to_string).collect();
     let runs = page.runs.iter().filter(|run| run.cell == *cell && names.contains(&run.contender));
     let mut most: BTreeMap<&str, f64> = BTreeMap::new();
-    for (figure, mean) in runs.filter_map(|run| match &run.result {
-        RunResult::Figures(figures) => Some(figures),
-        RunResult::Failed(_) => None,
-    }).flatten() {
+    for (figure, mean) in runs
+        .filter_map(|run| match &run.result {
+            RunResult::Figures(figures) => Some(figures),
+            RunResult::Failed(_) => None,
+        })
+        .flatten()
+    {
         if let Some(state) = state_of(figure) {
             let known = most.entry(state).or_default();
             *known = known.max(*mean);
@@ -204,15 +198,6 @@ mod tests {
         let values = [(0.9, 0, 3.0), (1.1, 1, 7.0), (2.0, 0, 5.0), (2.2, 1, 1.0)];
         let values = values.map(|(at_s, node, value)| NodeValue { at_s, node, value });
         assert_eq!(most_by_second(&values), [(1.0, 7.0), (2.0, 5.0)]);
-    }
-
-    #[test]
-    fn marks_far_above_the_lines_are_left_out() {
-        let marks = |rate: f64| {
-            let line = Line { name: String::new(), points: points([(1.0, rate)].into_iter()) };
-            marks(&[line]).iter().map(|mark| mark.value).collect::<Vec<_>>()
-        };
-        assert_eq!((marks(50.0), marks(90.0), marks(300.0)), (vec![], vec![400.0], vec![1_000.0, 400.0]));
     }
 
     #[test]

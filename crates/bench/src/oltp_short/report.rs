@@ -3,7 +3,8 @@
 use std::time::SystemTime;
 
 use super::cell::{
-    ALL_READS, ALL_WRITES, COMMIT, DISK_READS, DISK_WRITES, IS_STEADY, LAST_TO_FIRST, RATE, READING, REDO_SHARE, rate_at,
+    ALL_READS, ALL_WRITES, COMMIT, DISK_READS, DISK_WRITES, IS_STEADY, LAST_TO_FIRST, RATE, READING, REDO_SHARE,
+    rate_at,
 };
 use super::experiment::WARMUP_THREADS;
 use super::plots::{plots, states};
@@ -20,6 +21,8 @@ use crate::rules;
 
 /// The redo log counts as filled from this share on: InnoDB then flushes because of it.
 const REDO_FILLED_SHARE: f64 = 0.75;
+/// A cluster gets slower if its last window has less than this of the first one's rate.
+const SLOWER_RATIO: f64 = 0.9;
 /// sysbench and the servers do all the work.
 const DEBUG_BUILD: &str = "this is a debug build: figures of Hortator's provider have no meaning unless HORTATOR_PROVIDER names a \
                            release build";
@@ -151,6 +154,31 @@ fn limits(experiment: &Experiment, outcome: &Outcome) -> Vec<String> {
     limits
 }
 
+/// The answer to the question: which clusters get slower after the restart, and what more writers change.
+fn verdict(experiment: &Experiment, page: &Page, cell: &Cell, title: &str) -> Option<String> {
+    let of = |contender: &Contender, figure: &str| Some(page.spread(cell, &contender.to_string(), figure)?.median);
+    let clusters = || experiment.contenders.iter().filter(|contender| contender.deployment.nodes() > 1);
+    let changes: Vec<(&Contender, f64)> =
+        clusters().filter_map(|contender| Some((contender, of(contender, LAST_TO_FIRST)?))).collect();
+    let slower: Vec<String> = changes
+        .iter()
+        .filter(|(_, change)| *change < SLOWER_RATIO)
+        .map(|(contender, change)| format!("{contender} ({change:.2})"))
+        .collect();
+    let slows = match slower.is_empty() {
+        _ if changes.is_empty() => return None,
+        true => "no cluster gets slower after the restart".to_owned(),
+        false => format!("after the restart these get slower: {}", slower.join(", ")),
+    };
+    let writers = clusters().filter(|contender| contender.writers > 1).filter_map(|contender| {
+        let one = Contender { writers: 1, ..*contender };
+        Some(format!("{contender} commit {:.2} times as much as with one", of(contender, RATE)? / of(&one, RATE)?))
+    });
+    let writers: Vec<String> = writers.collect();
+    let writers = if writers.is_empty() { String::new() } else { format!("; {}", writers.join(", ")) };
+    Some(format!("{title}: {slows}{writers}."))
+}
+
 /// Two sentences: what the servers cost, and how they go on after the start.
 fn answers(experiment: &Experiment, page: &Page, cell: &Cell, mix: Mix, limit: DiskLimit) -> Vec<String> {
     let alone = Contender { deployment: Deployment::Alone, writers: 1 };
@@ -181,7 +209,8 @@ fn answers(experiment: &Experiment, page: &Page, cell: &Cell, mix: Mix, limit: D
         _ => String::new(),
     };
     let title = limit.title();
-    let mut answers = Vec::new();
+    let mut answers: Vec<String> =
+        verdict(experiment, page, cell, &format!("{title}, {mix} transactions")).into_iter().collect();
     if !rates.is_empty() {
         let rates = rates.join("; ");
         answers.push(format!("{title}, {mix} transactions: at {WARMUP_THREADS} threads, {rates} transactions/s."));
@@ -228,7 +257,7 @@ fn section(
     text.push(format!(
         "\"At … threads\" are transactions/s of a window each, after the warm-up at {WARMUP_THREADS} threads and without a restart. \
          \"Redo, most\" is the highest checkpoint age divided by its maximum. Plots show the first round; the reported 1,000 and 400 \
-         transactions/s are marked where they are not far above it."
+         transactions/s are marked, with an arrow where they are far above."
     ));
     text.push(
         "\"COMMIT of writers\" is the mean time of the COMMIT of a transaction that writes. \"All reads\" and \"all writes\" are \

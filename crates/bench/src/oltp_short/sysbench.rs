@@ -228,7 +228,9 @@ SQL statistics:
         };
         assert_eq!(report, expected);
         assert_eq!(WindowReport::parse("FATAL: no rate", 2), None);
-        for (from, to) in [("104.01", "many"), ("reading 80\n", "reading 80"), ("times 4", "times"), ("seconds 800000", "seconds -")] {
+        for (from, to) in
+            [("104.01", "many"), ("reading 80\n", "reading 80"), ("times 4", "times"), ("seconds 800000", "seconds -")]
+        {
             assert_eq!(WindowReport::parse(&REPORT.replace(from, to), 2), None, "{from}");
         }
     }

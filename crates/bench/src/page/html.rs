@@ -15,7 +15,7 @@ pub(super) fn page(page: &Page) -> String {
     for warning in &page.warnings {
         let _ = writeln!(body, "<p class=\"warning\">{}</p>", escape(warning));
     }
-    summary(&mut body, page);
+    summary(&mut body, page, usize::MAX);
     page.sections.iter().for_each(|shown| section(&mut body, shown));
     set_up(&mut body, page);
     let _ = writeln!(
@@ -36,13 +36,15 @@ pub(super) fn document(title: &str, body: &str) -> String {
     )
 }
 
-/// Question and answers.
-pub(super) fn summary(body: &mut String, page: &Page) {
+/// Question and so many of the answers.
+pub(super) fn summary(body: &mut String, page: &Page, answers: usize) {
     body.push_str("<dl class=\"summary\">\n");
     let question = [page.question.clone()];
-    for (head, items) in
-        [("Question", &question[..]), ("This run", &page.answers[..]), ("What others reported", &page.reported[..])]
-    {
+    for (head, items) in [
+        ("Question", &question[..]),
+        ("This run", &page.answers[..page.answers.len().min(answers)]),
+        ("What others reported", &page.reported[..]),
+    ] {
         if items.is_empty() {
             continue;
         }

@@ -6,6 +6,9 @@ use std::time::Duration;
 use super::html::{document, escape, summary};
 use super::{Page, RunResult};
 
+/// Answers of each report; the first ones sum it up.
+const ANSWERS: usize = 3;
+
 /// An experiment.
 #[derive(Clone, Debug)]
 pub struct IndexEntry {
@@ -60,7 +63,11 @@ fn report(body: &mut String, entry: &IndexEntry, page: &Page) {
         let (failed, reason) = (reasons.count(), escape(first));
         let _ = writeln!(body, "<p class=\"warning\">{failed} of {runs} runs failed, the first of them: {reason}</p>");
     }
-    summary(body, page);
+    summary(body, page, ANSWERS);
+    if page.answers.len() > ANSWERS {
+        let more = page.answers.len() - ANSWERS;
+        let _ = writeln!(body, "<p><a href=\"{}\">{more} more answers, plots and tables</a></p>", escape(&entry.link));
+    }
 }
 
 /// Minutes and seconds.

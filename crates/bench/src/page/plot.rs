@@ -14,7 +14,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{ShapeStyle, TextStyle};
 
 use super::markdown::number;
-use super::{BarGroup, Line, Plot, PlotForm};
+use super::{BarGroup, Line, Mark, Plot, PlotForm};
 use crate::report::Spread;
 
 /// Width of a plot in its own pixels; it scales to the page.
@@ -48,7 +48,9 @@ pub(super) const SERIES: [RGBColor; 8] = [
     RGBColor(0x80, 0x60, 0x40),
     RGBColor(0x55, 0x55, 0x55),
 ];
-/// With more points, a line has no shapes on it.
+/// A mark so many times above all figures would press them to the axis: an arrow stands for it.
+const MARK_LIMIT: f64 = 3.0;
+/// With more points in a line, a plot has no shapes on its lines.
 const SHAPES_LIMIT: usize = 16;
 
 type Drawn<'b> = Result<(), DrawingAreaErrorKind<<SVGBackend<'b> as plotters::prelude::DrawingBackend>::ErrorType>>;
@@ -86,6 +88,18 @@ pub(super) fn swatch(series: usize) -> String {
 
 fn font() -> TextStyle<'static> {
     ("sans-serif", FONT_SIZE).into_font().color(&INK)
+}
+
+/// The marks that the axis reaches, and a text for those that are far beyond all figures; `top` is the largest of these.
+fn marks(plot: &Plot, top: f64) -> (Vec<&Mark>, Option<String>) {
+    let is_near = |mark: &&Mark| mark.value <= top * MARK_LIMIT || top <= 0.0;
+    let (near, far): (Vec<&Mark>, Vec<&Mark>) = plot.marks.iter().partition(is_near);
+    let far: Vec<String> = far.into_iter().map(mark_text).collect();
+    (near, (!far.is_empty()).then(|| far.join(", ")))
+}
+
+fn mark_text(mark: &Mark) -> String {
+    format!("{} {}", mark.label, number(mark.value))
 }
 
 /// An axis from `least` to `most` with labels at these values.
@@ -172,8 +186,9 @@ fn format_tick(value: f64) -> String {
 }
 
 fn draw_lines<'b>(area: &DrawingArea<SVGBackend<'b>, Shift>, plot: &Plot, is_log: bool, lines: &[Line]) -> Drawn<'b> {
-    let tops = lines.iter().flat_map(|line| &line.points).map(|point| point.y.most);
-    let top = tops.chain(plot.marks.iter().map(|mark| mark.value)).fold(0.0, f64::max);
+    let top = lines.iter().flat_map(|line| &line.points).map(|point| point.y.most).fold(0.0, f64::max);
+    let (marks, far) = marks(plot, top);
+    let top = marks.iter().map(|mark| mark.value).fold(top, f64::max);
     let x_axis = along(lines, is_log);
     let (left, right) = (x_axis.least, x_axis.most);
     let mut chart = ChartBuilder::on(area)
@@ -193,13 +208,17 @@ fn draw_lines<'b>(area: &DrawingArea<SVGBackend<'b>, Shift>, plot: &Plot, is_log
         .x_desc(&plot.x)
         .y_desc(&plot.y)
         .draw()?;
-    for mark in &plot.marks {
-        let label = TextStyle::from(("sans-serif", FONT_SIZE - 1).into_font()).color(&MARK);
-        chart.draw_series([PathElement::new(vec![(left, mark.value), (right, mark.value)], MARK.stroke_width(1))])?;
-        let text = format!("{} {}", mark.label, number(mark.value));
-        let label = label.pos(Pos::new(HPos::Right, VPos::Bottom));
-        chart.draw_series([Text::new(text, (right, mark.value), label)])?;
+    let label = TextStyle::from(("sans-serif", FONT_SIZE - 1).into_font()).color(&MARK);
+    if let Some(far) = far {
+        let label = label.pos(Pos::new(HPos::Right, VPos::Top));
+        area.draw(&Text::new(format!("↑ {far}"), (WIDTH as i32 - 20, 10), label))?;
     }
+    for mark in marks {
+        chart.draw_series([PathElement::new(vec![(left, mark.value), (right, mark.value)], MARK.stroke_width(1))])?;
+        let label = label.pos(Pos::new(HPos::Right, VPos::Bottom));
+        chart.draw_series([Text::new(mark_text(mark), (right, mark.value), label)])?;
+    }
+    let has_shapes = lines.iter().all(|line| line.points.len() <= SHAPES_LIMIT);
     for (index, line) in lines.iter().enumerate() {
         let colour = SERIES[index % SERIES.len()];
         let points: Vec<(f64, Spread)> = line.points.iter().map(|point| (position(point.x, is_log), point.y)).collect();
@@ -209,7 +228,7 @@ fn draw_lines<'b>(area: &DrawingArea<SVGBackend<'b>, Shift>, plot: &Plot, is_log
         chart.draw_series(
             bars.map(|(x, y)| PathElement::new(vec![(*x, y.least), (*x, y.most)], colour.stroke_width(1))),
         )?;
-        if medians.len() <= SHAPES_LIMIT {
+        if has_shapes {
             for median in &medians {
                 draw_shape(area, chart.backend_coord(median), index)?;
             }
@@ -243,7 +262,10 @@ fn draw_bars<'b>(
     height: u32,
 ) -> Drawn<'b> {
     let values = groups.iter().flat_map(|group| &group.bars).filter_map(|(_, value)| Some(value.as_ref()?.most));
-    let axis = from_zero(values.chain(plot.marks.iter().map(|mark| mark.value)).fold(0.0, f64::max) * 1.15);
+    let top = values.fold(0.0, f64::max);
+    let (marks, far) = marks(plot, top);
+    // The longest bar leaves room for its number.
+    let axis = from_zero(marks.iter().map(|mark| mark.value).fold(top * 1.15, f64::max));
     let longest = groups.iter().flat_map(|group| &group.bars).map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let names_width = (longest * LETTER_WIDTH + 12).clamp(NAMES_WIDTH.0, NAMES_WIDTH.1);
     let (left, right) = (names_width as i32, WIDTH as i32 - 20);
@@ -291,12 +313,14 @@ fn draw_bars<'b>(
             y += bar_height;
         }
     }
-    for mark in &plot.marks {
+    let label = small.pos(Pos::new(HPos::Right, VPos::Bottom));
+    for mark in marks {
         let x = place(mark.value);
         area.draw(&PathElement::new(vec![(x, top), (x, bottom)], MARK.stroke_width(2)))?;
-        let text = format!("{} {}", mark.label, number(mark.value));
-        let label = small.pos(Pos::new(HPos::Right, VPos::Bottom));
-        area.draw(&Text::new(text, (x - 3, top), label))?;
+        area.draw(&Text::new(mark_text(mark), (x - 3, top), label.clone()))?;
+    }
+    if let Some(far) = far {
+        area.draw(&Text::new(format!("{far} →"), (right, top), label))?;
     }
     area.draw(&PathElement::new(vec![(left, top), (left, bottom)], INK.stroke_width(1)))
 }

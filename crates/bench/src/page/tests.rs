@@ -190,6 +190,31 @@ fn plots_of_little() {
     }
 }
 
+/// A figure of another machine must not press those of this run to the axis.
+#[test]
+fn an_arrow_stands_for_a_mark_far_beyond_the_figures() {
+    let one = Spread { median: 1.0, least: 1.0, most: 1.0 };
+    let forms = [
+        PlotForm::Lines {
+            is_log_x: false,
+            lines: vec![Line { name: "a".into(), points: vec![Point { x: 1.0, y: one }] }],
+        },
+        PlotForm::Bars(vec![BarGroup { name: "G3".into(), bars: vec![("client".into(), Some(one))] }]),
+    ];
+    for form in forms {
+        let drawn = |value| {
+            let marks = vec![Mark { label: "reported".into(), value }];
+            let (title, x, y) = (String::new(), String::new(), String::new());
+            plot::svg(&Plot { title, x, y, form: form.clone(), marks })
+        };
+        let (near, far) = (drawn(2.5), drawn(25.3));
+        assert!(near.contains("reported 2.50\n") && !near.contains('↑') && !near.contains('→'), "{near}");
+        assert!(far.contains("↑ reported 25.3") || far.contains("reported 25.3 →"), "{far}");
+        // The axis ends near the figure.
+        assert!(!far.contains("\n20\n") && !far.contains("\n10\n"), "{far}");
+    }
+}
+
 /// Times before an event are left of it, not outside of the plot.
 #[test]
 fn an_axis_can_begin_below_zero() {

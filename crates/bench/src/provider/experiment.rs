@@ -5,8 +5,8 @@ use std::fmt;
 use super::{Contender, Durability, SCHEMA, Suite, Workload, hot_row, inserts, load};
 use crate::deployment::{Current, installed};
 use crate::employees::{self, Dump};
-use crate::nodes::Nodes;
 use crate::extent::TimedExtent;
+use crate::nodes::Nodes;
 use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, figures, programs};
@@ -135,7 +135,9 @@ impl Experiment {
     ) -> Result<Figures, Error> {
         let rest = nodes.quiesce_without(SCHEMA)?;
         let generated = match workload {
-            Workload::Inserts { threads, rows } => inserts::run(nodes, threads, rows, self.extent.time, &self.extent.stop),
+            Workload::Inserts { threads, rows } => {
+                inserts::run(nodes, threads, rows, self.extent.time, &self.extent.stop)
+            }
             Workload::HotRow(threads) => hot_row::run(nodes, threads, self.extent.time, &self.extent.stop),
             Workload::Load => {
                 let dump = match dump {

@@ -99,11 +99,7 @@ pub(super) struct Survival {
 }
 
 /// Checks that the servers that are left have the same rows, all of which were inserted, and counts those that are lost.
-pub(super) fn survival(
-    servers: &Servers,
-    work: &str,
-    inserted: &Inserted,
-) -> Result<Survival, Error> {
+pub(super) fn survival(servers: &Servers, work: &str, inserted: &Inserted) -> Result<Survival, Error> {
     let confirmed: HashSet<u32> = inserted.confirmed.iter().map(|row| row.key).collect();
     let unknown: HashSet<u32> = inserted.unknown.iter().copied().collect();
     let mut present: Option<HashSet<u32>> = None;

@@ -13,12 +13,12 @@ use super::rows::Supply;
 use super::servers::{Servers, check_storage};
 use super::{Deployment, Factors, Keys, SCHEMA, Storage};
 use crate::Error;
+use crate::extent::Extent;
 use crate::figures::{CORES, LAG, LATENCIES, MEASURED, OTHER_CPU, ROW_CPU};
 use crate::nodes::APPLIED_TIMEOUT;
 use crate::options;
-use crate::resource_usage::Clocks;
-use crate::extent::Extent;
 use crate::progress::Observer;
+use crate::resource_usage::Clocks;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 
 /// What is to be measured. The first value of each factor is the centre; the others are measured one at a time.
@@ -229,7 +229,8 @@ impl Bench<'_> {
                 Ok(figures)
             }
             true => {
-                let (figures, curve) = failover::run(servers, contender, factors, experiment.rows, &experiment.extent.stop)?;
+                let (figures, curve) =
+                    failover::run(servers, contender, factors, experiment.rows, &experiment.extent.stop)?;
                 self.curves.push((contender, curve));
                 Ok(figures)
             }

@@ -12,12 +12,12 @@ use std::rc::Rc;
 use super::Shape;
 use super::end_state::{self, EndState};
 use super::script::Dump;
+use crate::extent::Extent;
 use crate::load_run::LoadRun;
 use crate::measure::{self, Usage};
 use crate::nodes::Nodes;
-use crate::quiesce::AtRest;
-use crate::extent::Extent;
 use crate::progress::Observer;
+use crate::quiesce::AtRest;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, programs};
 

@@ -1,12 +1,11 @@
 //! The measurement.
 
-
 use super::Parents;
 use crate::child_inserts::ChildInserts;
 use crate::deployment::{Current, Deployment, installed};
 use crate::employees::{ForeignKeys, SCHEMA};
-use crate::load_generator::Threads;
 use crate::extent::TimedExtent;
+use crate::load_generator::Threads;
 use crate::progress::Observer;
 use crate::rounds::{self, Cell, Figures, Measured, Task};
 use crate::{Error, figures};
@@ -120,7 +119,8 @@ impl Experiment {
         let Work { deployment, keys, load } = task.contender;
         let nodes = current.nodes(deployment, &self.extent.stop, say, |_| Ok(()))?;
         let Load { threads, rows, parents } = load;
-        let generated = ChildInserts { keys, threads, rows, parents, time: self.extent.time }.run(nodes, &self.extent.stop)?;
+        let generated =
+            ChildInserts { keys, threads, rows, parents, time: self.extent.time }.run(nodes, &self.extent.stop)?;
         if task.round == 1 {
             nodes.check_same_state(SCHEMA, None)?;
         }

@@ -30,6 +30,10 @@ const HEADINGS: [&str; 15] = [
     "reported",
 ];
 
+/// Below this factor inserts hardly pay, and from this one on they pay much.
+const HARDLY: f64 = 1.1;
+const MUCH: f64 = 1.5;
+
 /// The page of an experiment.
 #[must_use]
 pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
@@ -50,8 +54,13 @@ pub fn page(experiment: &Experiment, outcome: &Outcome) -> Page {
     };
     let facts = Facts { measured: &outcome.measured, versions: &outcome.versions, left_out: &outcome.left_out };
     let mut page = rules::page(page, &facts);
-    page.answers =
-        experiment.deployments.iter().flat_map(|deployment| answers(experiment, &page, *deployment)).collect();
+    page.answers = verdict(experiment, &page).into_iter().collect();
+    let answers = experiment
+        .deployments
+        .iter()
+        .flat_map(|deployment| answers(experiment, &page, *deployment))
+        .collect::<Vec<_>>();
+    page.answers.extend(answers);
     page.sections = experiment.parents.iter().map(|parents| section(experiment, &page, *parents)).collect();
     page
 }
@@ -102,6 +111,39 @@ fn factor(page: &Page, deployment: Deployment, load: Load) -> Option<Spread> {
 fn cpu_factor(page: &Page, deployment: Deployment, load: Load) -> Option<Spread> {
     let name = deployment.to_string();
     page.ratio(ROW_CPU, (&load.cell(ForeignKeys::With), &name), (&load.cell(ForeignKeys::Without), &name))
+}
+
+/// The answer to the question, over all cells with several threads; over all, if there is one thread only.
+fn verdict(experiment: &Experiment, page: &Page) -> Option<String> {
+    let is_concurrent = experiment.threads.iter().any(|threads| *threads > 1);
+    let loads: Vec<(Deployment, Load)> = experiment
+        .deployments
+        .iter()
+        .flat_map(|deployment| experiment.loads(*deployment).into_iter().map(|load| (*deployment, load)))
+        .filter(|(_, load)| load.threads.count > 1 || !is_concurrent)
+        .collect();
+    let of = |factor: Factor| {
+        let factors = loads.iter().filter_map(|(deployment, load)| factor(page, *deployment, *load));
+        Spread::of_numbers(factors.map(|factor| factor.median))
+    };
+    let (time, cpu) = (of(factor)?, of(cpu_factor)?);
+    let pay = match time.median {
+        factor if factor < HARDLY => "hardly pay",
+        factor if factor < MUCH => "pay something",
+        _ => "pay much",
+    };
+    let what = if is_concurrent { "Concurrent small inserts" } else { "Small inserts of one thread" };
+    Some(format!(
+        "{what} {pay} for foreign keys: with them a row takes {:.2} times as long, the median of {} pairs of runs ({:.2}–{:.2}), and \
+         {:.2} times the server CPU ({:.2}–{:.2}).",
+        time.median,
+        loads.len(),
+        time.least,
+        time.most,
+        cpu.median,
+        cpu.least,
+        cpu.most
+    ))
 }
 
 /// A sentence for each kind of parents and number of threads.

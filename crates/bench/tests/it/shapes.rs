@@ -13,13 +13,8 @@ fn measured(folder: &Path, shapes: Vec<&'static Shape>, rounds: usize, then: &st
     let hortator = loader(folder, then);
     // With all shapes, a third contender would only take time.
     let baseline = (shapes.len() < SHAPES.len()).then(|| hortator.clone());
-    let experiment = Experiment {
-        scale: 0.01,
-        shapes,
-        extent: Extent::new(rounds, folder.join("shapes")),
-        baseline,
-        hortator,
-    };
+    let experiment =
+        Experiment { scale: 0.01, shapes, extent: Extent::new(rounds, folder.join("shapes")), baseline, hortator };
     let outcome = experiment.run(&mut |step: &str| println!("{step}")).unwrap();
     page(&experiment, &outcome)
 }

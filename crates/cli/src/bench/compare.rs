@@ -36,7 +36,8 @@ pub(super) fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(path: &Path) -> anyhow::Result<Page> {
+/// The page of a JSON file.
+pub(super) fn read(path: &Path) -> anyhow::Result<Page> {
     let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     Ok(Page::from_json(&path.display().to_string(), &text)?)
 }

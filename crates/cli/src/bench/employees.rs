@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use hortator_bench::employees::{self, Dump};
-use hortator_bench::options::NodeSetting;
 use hortator_bench::loads::{Contender, Experiment, KEPT_NAME, Target, page};
+use hortator_bench::options::NodeSetting;
 
 use super::extent::{LoadExtentArgs, NodeArgs, scale};
-use super::page_output::PageArgs;
 use super::folder;
+use super::page_output::PageArgs;
 
 /// The sample's size with `--quick` and with `--full`.
 const QUICK_SCALE: f64 = 0.5;

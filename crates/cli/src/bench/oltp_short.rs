@@ -68,8 +68,20 @@ pub struct OltpShortArgs {
 pub(super) fn run(args: OltpShortArgs) -> anyhow::Result<ExitCode> {
     args.page.check_with(&args.nodes.node_set)?;
     let sysbench = find_sysbench()?;
-    let OltpShortArgs { only, mix, disk, rows, windows, threads, set, cpus, any_file_system, nodes: _, extent, page: output } =
-        args;
+    let OltpShortArgs {
+        only,
+        mix,
+        disk,
+        rows,
+        windows,
+        threads,
+        set,
+        cpus,
+        any_file_system,
+        nodes: _,
+        extent,
+        page: output,
+    } = args;
     let quick: Vec<Contender> = QUICK_CONTENDERS.into_iter().filter_map(Contender::named).collect();
     let threads = or(threads, extent.by_size(&QUICK_THREADS[..], &FULL_THREADS));
     let experiment = Experiment {

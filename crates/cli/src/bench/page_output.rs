@@ -34,7 +34,8 @@ pub struct PageArgs {
     events: bool,
 }
 
-fn report_path(text: &str) -> Result<PathBuf, String> {
+/// A file name with the ending of a form.
+pub(super) fn report_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match form(&path) {
         Some(_) => Ok(path),
@@ -50,6 +51,16 @@ fn form(path: &Path) -> Option<fn(&Page) -> String> {
         "svg" => Some(Page::image),
         _ => None,
     }
+}
+
+/// Writes each file in the form of its ending.
+pub(super) fn write_reports(page: &Page, paths: &[PathBuf]) -> anyhow::Result<()> {
+    for path in paths {
+        if let Some(form) = form(path) {
+            fs::write(path, form(page)).with_context(|| format!("writing {}", path.display()))?;
+        }
+    }
+    Ok(())
 }
 
 impl PageArgs {
@@ -84,11 +95,7 @@ impl PageArgs {
         page.command.push_str(&self.choices());
         let page = &page;
         print!("{}", page.terminal());
-        for path in &self.report {
-            if let Some(form) = form(path) {
-                fs::write(path, form(page)).with_context(|| format!("writing {}", path.display()))?;
-            }
-        }
+        write_reports(page, &self.report)?;
         if let Some(path) = &self.json {
             fs::write(path, page.json()).with_context(|| format!("writing {}", path.display()))?;
         }

@@ -145,6 +145,27 @@ fn a_row_without_its_parent_on_one_node_leaves_no_figure() {
 }
 
 /// The client is what all others are compared with.
+/// One node of a cluster has a setting of its own; the report says so, and its command has it.
+#[test]
+fn a_node_can_have_settings_of_its_own() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["stress", "--only", "alone,G3", "--threads", "1", "--rows", "1", "--seconds", "0.3", "--node-set"];
+    let (output, page) = measured(folder.path(), &[&arguments[..], &["2:innodb_io_capacity=333"]].concat(), &[]);
+    assert!(output.status.success(), "{}", said(&output));
+    let warning = "node 2 of each cluster, pair and ring has innodb_io_capacity=333: its settings are not compared";
+    assert!(page.warnings.iter().any(|line| line.starts_with(warning)), "{:?}", page.warnings);
+    assert!(page.command.ends_with(" --node-set '2:innodb_io_capacity=333'"), "{}", page.command);
+    // The node has it, and no other: a name that the server does not know keeps only the cluster from starting.
+    let output = bench(folder.path(), &[&arguments[..], &["3:no_such_setting=1"]].concat()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let text = said(&output);
+    assert!(text.contains("G3 did not start") && text.contains("node 3"), "{text}");
+    assert!(!text.contains("alone did not start"), "{text}");
+}
+
 #[test]
 fn a_client_that_loses_a_row_ends_with_status_1() {
     if target::mysql().is_some() {
@@ -333,7 +354,8 @@ fn a_stopped_experiment_keeps_what_it_has() {
             threads: vec![1],
             rows: vec![1],
             parents: vec![stress::Parents::Shared],
-            extent: Extent { stop: Arc::clone(&stop), ..Extent::new(2, folder.path()) }.timed(Duration::from_millis(100)),
+            extent: Extent { stop: Arc::clone(&stop), ..Extent::new(2, folder.path()) }
+                .timed(Duration::from_millis(100)),
         };
         let mut say = |said: &str| {
             stop.fetch_or(said.starts_with(line), Ordering::Relaxed);

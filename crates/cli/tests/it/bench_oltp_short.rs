@@ -129,7 +129,18 @@ fn a_server_that_lacks_a_row_has_no_figure() {
     );
     fs::write(&sysbench, script).unwrap();
     fs::set_permissions(&sysbench, fs::Permissions::from_mode(0o755)).unwrap();
-    let experiment = Experiment {
+    let experiment = one_window(folder.path(), sysbench);
+    let outcome = experiment.run(&mut |_: &str| {}).unwrap();
+    let page = page(&experiment, &outcome);
+    let RunResult::Failed(reason) = &page.runs[0].result else { panic!("{:?}", page.runs) };
+    assert!(reason.contains("the nodes have 999 rows, but 1000 rows were confirmed"), "{reason}");
+    assert!(page.answers.is_empty() && page.has_failures(), "{:?}", page.answers);
+    assert_eq!(page.sections[0].tables[0].rows[0][2], "—");
+}
+
+/// A window of a second on one server.
+fn one_window(folder: &Path, sysbench: std::path::PathBuf) -> Experiment {
+    Experiment {
         contenders: vec![Contender::named("alone").unwrap()],
         mixes: vec![Mix::Short],
         limits: vec![DiskLimit::Raw],
@@ -141,14 +152,39 @@ fn a_server_that_lacks_a_row_has_no_figure() {
         cpus: Vec::new(),
         sysbench,
         allows_any_file_system: true,
-        extent: Extent::new(1, folder.path()),
-    };
+        extent: Extent::new(1, folder),
+    }
+}
+
+/// sysbench in all it does, but its connections are closed in the middle of the window: it opens others, and no row is lost.
+#[test]
+fn lost_connections_are_counted() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let folder = folder();
+    let sysbench = folder.path().join("loses-connections");
+    let script = format!(
+        "#!/bin/sh\nfor last; do :; done\n[ \"$last\" = run ] || exec {sysbench} \"$@\"\n\
+         socket=$(echo \"$@\" | sed 's/.*--mysql-socket=\\([^ ]*\\).*/\\1/')\n\
+         sql() {{ mariadb --no-defaults -u root -S \"$socket\" -N \"$@\"; }}\n\
+         (sleep 0.5; sql -e \"SELECT CONCAT('KILL ', ID, ';') FROM information_schema.PROCESSLIST WHERE DB = 'sbtest'\" | sql -f) &\n\
+         {sysbench} \"$@\"; status=$?; wait; exit $status\n",
+        sysbench = find_sysbench().unwrap().display()
+    );
+    fs::write(&sysbench, script).unwrap();
+    fs::set_permissions(&sysbench, fs::Permissions::from_mode(0o755)).unwrap();
+    let experiment = one_window(folder.path(), sysbench);
     let outcome = experiment.run(&mut |_: &str| {}).unwrap();
     let page = page(&experiment, &outcome);
-    let RunResult::Failed(reason) = &page.runs[0].result else { panic!("{:?}", page.runs) };
-    assert!(reason.contains("the nodes have 999 rows, but 1000 rows were confirmed"), "{reason}");
-    assert!(page.answers.is_empty() && page.has_failures(), "{:?}", page.answers);
-    assert_eq!(page.sections[0].tables[0].rows[0][2], "—");
+    let run = &page.runs[0];
+    let lost = ["errors_2013", "errors_2006"].into_iter().filter_map(|figure| run.figure(figure)).sum::<f64>();
+    assert!(lost > 0.0 && run.figure("sent_again") >= Some(lost), "{run:?}");
+    let row = page.sections[0].tables[0].rows[0].join(" | ");
+    assert!(row.contains("lost connection × "), "{row}");
+    // What explains a rate: the COMMIT, and what the connections wait for.
+    assert!(run.figure("commit_mean_ms") > Some(0.0), "{run:?}");
+    assert!(!page.sections[0].tables[1].rows.is_empty(), "{:?}", page.sections[0].tables);
 }
 
 /// Ctrl-C in the middle of a window: no server, no folder and no control group stays.

@@ -53,6 +53,11 @@ fn fan_in_measures_each_contender_with_each_backlog() {
             assert!(text.contains(part), "{part} is not in {text}");
         }
     }
+    // The report of a stored run is the same.
+    let again = file("again.html");
+    let shown = bench(&["show"]).arg(&json).arg("--report").arg(&again).output().unwrap();
+    assert!(shown.status.success() && said(&shown).contains(&page.answers[0]), "{}", said(&shown));
+    assert_eq!(fs::read_to_string(&again).unwrap(), fs::read_to_string(&html).unwrap());
     let same = said(&bench(&["compare"]).arg(&json).arg(&json).output().unwrap());
     assert!(same.starts_with("0 of "), "{same}");
 }
@@ -190,8 +195,9 @@ fn a_stopped_experiment_says_so() {
         hortator: env!("CARGO_BIN_EXE_hortator").into(),
         extent: Extent { stop: Arc::clone(&stop), ..Extent::new(2, folder.path()) },
     };
-    let outcome =
-        experiment.run(&mut |line: &str| stop.store(line.starts_with("1/2"), std::sync::atomic::Ordering::Relaxed)).unwrap();
+    let outcome = experiment
+        .run(&mut |line: &str| stop.store(line.starts_with("1/2"), std::sync::atomic::Ordering::Relaxed))
+        .unwrap();
     let page = page(&experiment, &outcome);
     assert_eq!(page.runs.len(), 1);
     assert!(page.markdown().contains("the experiment was stopped after 1 of 2 runs"), "{}", page.markdown());
@@ -211,6 +217,9 @@ fn reports_that_cannot_be_written_are_refused_before_anything_runs() {
             "/no/such has no server: give a folder with bin/mariadbd or bin/mysqld",
         ),
         (&["compare", "no.json", "no.json"], 1, "reading no.json"),
+        (&["show", "no.json"], 1, "reading no.json"),
+        (&["stress", "--node-set", "sync_binlog=0"], 2, "give NODE:NAME=VALUE, with nodes from 1"),
+        (&["employees", "--node-set", "2:sync_binlog=0"], 2, "unexpected argument"),
     ] {
         let output = bench(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", said(&output));

@@ -165,6 +165,47 @@ fn a_replica_that_loses_a_row_leaves_no_figure() {
     }
 }
 
+/// What another client has inserted already is counted as refused, and what it adds is found; a closed connection is opened
+/// again.
+#[test]
+fn expected_errors_are_counted_beside_the_figure() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let folder = tmpfs_folder();
+    let mut experiment = one_cell(folder.path(), Deployment::Alone);
+    experiment.rows = 40_000;
+    let close = || {
+        std::thread::sleep(Duration::from_millis(300));
+        let mut connection = connect(folder.path(), 1);
+        let ids = "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'root' AND ID <> CONNECTION_ID()";
+        for id in connection.fetch(ids.as_bytes()).unwrap().into_iter().flatten().flatten() {
+            // It may have ended by itself.
+            let _gone = connection.execute(format!("KILL {}", String::from_utf8_lossy(&id)).as_bytes());
+        }
+    };
+    std::thread::scope(|scope| {
+        // Beside the threads, which insert meanwhile.
+        let page = disturbed(&experiment, "inserting", || drop(scope.spawn(close)));
+        assert_eq!(reasons(&page), [""; 0]);
+        let lost = page.runs[0].figure("errors_2013");
+        assert!(
+            lost.is_some_and(|lost| lost >= 1.0) && page.runs[0].figure("inserts_per_s") > Some(0.0),
+            "{:?}",
+            page.runs
+        );
+        let row = page.sections[0].tables[0].rows[0].join(" | ");
+        assert!(row.contains("lost connection × "), "{row}");
+    });
+    // The keys of one of the two threads are there already: its rows are refused, and those that are there are not the run's.
+    experiment.rows = 10;
+    let page = disturbed(&experiment, "inserting", || {
+        run_all(&mut connect(folder.path(), 1), &["INSERT INTO semisync.tab1 VALUES (0, 'x')"]);
+    });
+    assert_eq!(reasons(&page).len(), 1, "{:?}", page.runs);
+    assert!(reasons(&page)[0].contains("the nodes have 10 rows, but 9 rows were confirmed"), "{:?}", reasons(&page));
+}
+
 /// The replica is not semi-synchronous any more, and the source does not wait long for one that is.
 #[test]
 fn a_pair_that_fell_back_leaves_no_figure() {

@@ -11,7 +11,7 @@ use super::{Contender, Durability, Experiment, Outcome, Suite, Workload};
 use crate::figures::{RATE, ROW_CPU};
 use crate::nodes::CLUSTER_SETTINGS;
 use crate::page::{BarGroup, ContenderNote, Page, Plot, PlotForm, Section, Table};
-use crate::report::{Spread, thousands};
+use crate::report::{Spread, median_and_range, thousands};
 use crate::rules::{self, Facts};
 use crate::server::SETTINGS;
 
@@ -168,14 +168,13 @@ fn bars(experiment: &Experiment, outcome: &Outcome, page: &Page, durability: Dur
 }
 
 /// Rows per second.
-fn speed_text(Spread { median, least, most }: Spread) -> String {
-    let [median, least, most] = [median, least, most].map(|number| thousands(number as u64));
-    format!("{median} ({least}–{most})")
+fn speed_text(spread: Spread) -> String {
+    median_and_range(Some(spread), 0)
 }
 
 /// Microseconds per row.
-fn cpu_text(Spread { median, least, most }: Spread) -> String {
-    format!("{median:.1} ({least:.1}–{most:.1})")
+fn cpu_text(spread: Spread) -> String {
+    median_and_range(Some(spread), 1)
 }
 
 fn is_durability_setting(name: &str) -> bool {
