@@ -113,6 +113,9 @@ fn workers_connect_when_there_is_work_for_them() {
     root.execute(b"CREATE USER limited@localhost WITH MAX_USER_CONNECTIONS 7").unwrap();
     root.execute(b"GRANT ALL ON *.* TO limited@localhost").unwrap();
     let load = |dump: &Path, options: &[&str]| {
+        // The server may still be ending the sessions of the load before.
+        let others = "SELECT COUNT(*) = 0 FROM information_schema.PROCESSLIST WHERE USER = 'limited'";
+        pair.hortator.wait_until(others);
         let mut command = hortator("load");
         command.arg("--no-defaults").arg("-S").arg(pair.hortator.socket()).args(["-u", "limited", "-D", DATABASE]);
         command.args(options).arg(dump).env_remove("MYSQL_PWD");
@@ -125,6 +128,11 @@ fn workers_connect_when_there_is_work_for_them() {
     let (_folder, dump) = dump_file("serial.sql", text.as_bytes());
     assert_tells(&load(&dump, &["--threads", "12"]), 0, &[]);
 
+    // A plan needs no more than two.
+    root.execute(b"ALTER USER limited@localhost WITH MAX_USER_CONNECTIONS 2").unwrap();
+    assert_tells(&load(&dump, &["--plan"]), 0, &[]);
+    root.execute(b"ALTER USER limited@localhost WITH MAX_USER_CONNECTIONS 7").unwrap();
+
     // What ran before the first chunk is done and on record, and the same load goes on from there.
     let text = "CREATE VIEW before_it AS SELECT 1 AS id;\nDROP VIEW before_it;\nCREATE VIEW before_it AS SELECT 2 AS id;\n\
                 CREATE TABLE t (id INT PRIMARY KEY);\nINSERT INTO t VALUES (1);\n";
@@ -135,6 +143,23 @@ fn workers_connect_when_there_is_work_for_them() {
     assert_tells(&load(&dump, &["--threads", "2", "--resume"]), 0, &[]);
     assert_eq!(case("SELECT id FROM t"), [["1"]]);
     root.execute(b"DROP USER limited@localhost").unwrap();
+}
+
+#[test]
+fn a_checkpoint_schema_with_another_table() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let mut root = server.connect();
+    root.execute(b"CREATE DATABASE hortator").unwrap();
+    root.execute(b"CREATE TABLE hortator.chunks (id INT)").unwrap();
+    let (_folder, dump) = dump_file("dump.sql", b"CREATE TABLE t (id INT PRIMARY KEY);\nINSERT INTO t VALUES (1);\n");
+    let words = ["`hortator`", "`chunks` has other columns", "--checkpoint-schema"];
+    assert_tells(&run(load_into(server, &["--checkpoint-schema", "hortator", path(&dump)])), 1, &words);
+    assert!(server.rows_of_case("SHOW TABLES").is_empty(), "a statement has run");
+    assert_tells(&run(load_into(server, &[path(&dump)])), 0, &words);
+    assert_eq!(server.rows_of_case("SELECT id FROM t"), [["1"]]);
+    root.execute(b"DROP DATABASE hortator").unwrap();
 }
 
 #[test]

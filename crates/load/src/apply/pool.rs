@@ -37,7 +37,10 @@ pub enum CommitSlot {
 #[derive(Debug)]
 pub struct Pool {
     state: Mutex<State>,
+    /// For all who wait, but workers that wait for a chunk.
     changed: Condvar,
+    /// For workers that wait for a chunk: woken one for each chunk, since there may be many of them.
+    ready: Condvar,
     interrupted: AtomicBool,
     /// The connections that run statements now, for those who would end them; 0 for none.
     running: Vec<AtomicU32>,
@@ -49,6 +52,8 @@ pub struct Pool {
 struct State {
     scheduler: Scheduler<Chunk>,
     commit_queues: HashMap<Key, CommitOrder>,
+    /// Workers that wait for a chunk.
+    waiting_workers: usize,
     /// The position behind everything admitted.
     next: Seqno,
     closed: bool,
@@ -82,6 +87,7 @@ impl Pool {
         let state = State {
             scheduler: Scheduler::new(limit_bytes),
             commit_queues: HashMap::new(),
+            waiting_workers: 0,
             next: Seqno(1),
             closed: false,
             stop_at: None,
@@ -95,6 +101,7 @@ impl Pool {
         Self {
             state: Mutex::new(state),
             changed: Condvar::new(),
+            ready: Condvar::new(),
             interrupted: AtomicBool::new(false),
             running: (0..=workers).map(|_| AtomicU32::new(0)).collect(),
             lock_waits: LockWaits::default(),
@@ -112,8 +119,26 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
+    /// Waits as a worker without a chunk.
+    fn wait_for_chunk<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        state.waiting_workers += 1;
+        let mut state = self.ready.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.waiting_workers -= 1;
+        state
+    }
+
+    /// Wakes a worker for each chunk that waits for nobody, or all where there may be no more.
+    fn wake_workers(&self, state: &State) {
+        if state.closed {
+            return self.ready.notify_all();
+        }
+        (0..state.scheduler.ready().min(state.waiting_workers)).for_each(|_| self.ready.notify_one());
+    }
+
+    /// Wakes everybody.
+    fn wake_all(&self) {
+        self.changed.notify_all();
+        self.ready.notify_all();
     }
 
     /// Waits for a change, and calls `on_idle` now and then meanwhile.
@@ -150,7 +175,7 @@ impl Pool {
                     if let Some(commit_queue) = commit_queue {
                         state.commit_queues.entry(commit_queue).or_default().register(seqno);
                     }
-                    self.changed.notify_all();
+                    self.wake_workers(&state);
                     return Ok(());
                 }
                 Err(full) => {
@@ -202,7 +227,7 @@ impl Pool {
             if state.is_poisoned || (state.closed && state.scheduler.is_idle()) {
                 return None;
             }
-            state = self.wait(state);
+            state = self.wait_for_chunk(state);
         }
     }
 
@@ -237,6 +262,7 @@ impl Pool {
             }
         }
         state.scheduler.complete(seqno);
+        self.wake_workers(state);
         self.changed.notify_all();
     }
 
@@ -263,7 +289,7 @@ impl Pool {
         if is_lost {
             state.lost_at = Some(state.lost_at.map_or(seqno, |earlier| earlier.min(seqno)));
         }
-        self.changed.notify_all();
+        self.wake_all();
     }
 
     /// Records that a lost connection ended the load at this position; the load may resume from its checkpoints.
@@ -312,7 +338,7 @@ impl Pool {
     /// Gives the load up: a worker has ended without ending its chunk, which only an error of ours can bring about.
     pub fn poison(&self) {
         self.lock().is_poisoned = true;
-        self.changed.notify_all();
+        self.wake_all();
     }
 
     /// The position of a statement that the coordinator runs itself: behind everything admitted.
@@ -371,7 +397,7 @@ impl Pool {
     /// Nothing more will be admitted: workers end when all is done.
     pub fn close(&self) {
         self.lock().closed = true;
-        self.changed.notify_all();
+        self.wake_all();
     }
 
     /// Ends the load from outside; what is open is rolled back.
@@ -379,7 +405,7 @@ impl Pool {
         self.interrupted.store(true, Ordering::Release);
         // Taken and let go, so that nobody is between looking at the flag and going to sleep.
         drop(self.lock());
-        self.changed.notify_all();
+        self.wake_all();
     }
 
     /// Whether the load was ended from outside.

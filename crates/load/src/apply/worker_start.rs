@@ -4,6 +4,7 @@
 //! chunk. So where a worker cannot connect, no chunk is under way, and the load ends at its place in the stream.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use hortator_mysql::Error;
 
@@ -11,6 +12,9 @@ use crate::report::Failure;
 
 /// Errors by which a server says that it has too many connections: of all users, of this user, of this user's hour.
 const TOO_MANY_CONNECTIONS: [u16; 3] = [1040, 1203, 1226];
+
+/// How often a wait for workers looks up for something else to do: a server that is lost is tried for long.
+const IDLE_TICK: Duration = Duration::from_millis(300);
 
 /// The workers of one reading of the input.
 #[derive(Debug)]
@@ -78,11 +82,6 @@ impl WorkerStart {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_while<'a>(&'a self, is_waiting: impl Fn(&State) -> bool) -> MutexGuard<'a, State> {
-        let waited = self.changed.wait_while(self.lock(), |state| is_waiting(state));
-        waited.unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Has the workers connect, if they have not.
     pub fn request(&self) {
         let mut state = self.lock();
@@ -92,14 +91,21 @@ impl WorkerStart {
         }
     }
 
-    /// Has the workers connect, and waits until they have.
+    /// Has the workers connect, and waits until they have; calls `on_idle` now and then meanwhile.
     ///
     /// # Errors
-    /// The first worker that has no connection.
-    pub fn wait(&self) -> Result<(), WorkerError> {
+    /// The first worker, by number, that has no connection.
+    pub fn wait(&self, on_idle: &mut dyn FnMut()) -> Result<(), WorkerError> {
         self.request();
-        let state = self.wait_while(|state| state.connecting > 0);
-        state.failed.clone().map_or(Ok(()), Err)
+        loop {
+            let waited = self.changed.wait_timeout_while(self.lock(), IDLE_TICK, |state| state.connecting > 0);
+            let (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+            if !timeout.timed_out() {
+                return state.failed.clone().map_or(Ok(()), Err);
+            }
+            drop(state);
+            on_idle();
+        }
     }
 
     /// The input is over: workers that nobody has asked for end.
@@ -113,7 +119,8 @@ impl WorkerStart {
 
     /// For a worker: waits until it is to connect; `None` where it is not needed.
     pub fn wait_for_request(&self, number: usize) -> Option<Connecting<'_>> {
-        let state = self.wait_while(|state| state.phase == Phase::Idle);
+        let waited = self.changed.wait_while(self.lock(), |state| state.phase == Phase::Idle);
+        let state = waited.unwrap_or_else(PoisonError::into_inner);
         (state.phase == Phase::Requested).then(|| Connecting { start: self, number, error: None })
     }
 }

@@ -18,6 +18,8 @@ use crate::session::open_long_lived;
 const SCHEMA_LOCK: &str = "hortator.schema";
 /// How long to wait for that, in seconds.
 const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
+/// What servers say where a table has other columns: an unknown one, another number of them.
+const OTHER_COLUMNS: [u16; 2] = [1054, 1136];
 /// Checkpoints deleted in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
 
@@ -60,6 +62,13 @@ pub(super) fn begin(
         }
         connection.execute(&statements.begin(load_id, &input, threads))?;
         claim(connection, load_id, 0, 0)
+    })
+    .map_err(|error| match error {
+        Error::Server(hortator_mysql::Error::Server(refusal)) if OTHER_COLUMNS.contains(&refusal.code) => {
+            let reason = format!("its table `chunks` has other columns ({})", refusal.message);
+            Error::Unavailable { schema: statements.schema().to_owned(), reason }
+        }
+        other => other,
     })?;
     Ok(load_id)
 }

@@ -123,11 +123,15 @@ impl Targets {
     /// # Errors
     /// As [`Targets::connect`].
     pub fn connect_first(&self) -> Result<WriterConnection, ServerError> {
-        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match first {
+        match self.take_first() {
             Some(connection) => self.prepare(connection, &self.nodes[0].options, 0),
             None => self.connect(&|| false),
         }
+    }
+
+    /// The connection by which a single server was asked what it is, once.
+    pub fn take_first(&self) -> Option<Connection> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Connects to the writer; fails over if the writer stays unreachable.

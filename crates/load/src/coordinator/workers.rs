@@ -7,7 +7,7 @@ use crate::apply::Stopped;
 impl Coordinator<'_> {
     /// Waits until all workers have connected. Where one cannot, the load ends at this place.
     pub(super) fn connect_workers(&mut self) -> Result<(), Stopped> {
-        let Err(failed) = self.workers.wait() else { return Ok(()) };
+        let Err(failed) = self.workers.wait(&mut || self.main.keep_alive()) else { return Ok(()) };
         if !self.pool.is_interrupted() {
             self.main.end_at(failed.failure(), &failed.error);
         }

@@ -115,7 +115,7 @@ impl Found {
 /// When there is no connection, or it is lost.
 pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
     let targets = Targets::open(&options.connect, &options.nodes)?;
-    let mut connection = Connection::open(targets.options())?;
+    let mut connection = targets.take_first().map_or_else(|| Connection::open(targets.options()), Ok)?;
     let version = connection.version();
     let server = Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
     let tracker = Tracker::new(&mut connection)?;
