@@ -1,6 +1,6 @@
 //! What an experiment tells while it runs: its steps, the run that has begun and the time that it probably takes, and its end.
 //!
-//! [`Estimates`] and the texts are pure. Who shows them, and how, is the caller's: an [`Observer`].
+//! Estimates and texts are pure. Who shows them, and how, is the caller's: an [`Observer`].
 
 use std::fmt::Write as _;
 use std::time::Duration;

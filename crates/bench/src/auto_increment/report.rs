@@ -204,16 +204,23 @@ fn sections(experiment: &Experiment, page: &Page) -> Vec<Section> {
         plots: vec![],
     }];
     for family in &FAMILIES {
-        let plot = |figure, y: &str, marks: &[(&str, f64)]| Plot {
-            title: format!("{y} by connections: {}", family.name),
-            x: "connections".to_owned(),
-            y: y.to_owned(),
-            form: PlotForm::Lines { is_log_x: true, lines: lines(experiment, page, family, figure) },
-            marks: marks.iter().map(|(label, value)| Mark { label: (*label).to_owned(), value: *value }).collect(),
+        let plot = |is_alone, figure, y: &str, marks: &[(&str, f64)]| {
+            let lines = lines(experiment, page, family, figure, is_alone);
+            let servers = if is_alone { "a server alone" } else { "one node with a provider" };
+            (!lines.is_empty()).then(|| Plot {
+                title: format!("{} by connections, {servers}: {}", capitalized(y), family.name),
+                x: "connections".to_owned(),
+                y: y.to_owned(),
+                form: PlotForm::Lines { is_log_x: true, lines },
+                marks: marks.iter().map(|(label, value)| Mark { label: (*label).to_owned(), value: *value }).collect(),
+            })
         };
+        let plots = [true, false].into_iter().flat_map(|is_alone| {
+            [plot(is_alone, RATE, "rows/s", &REPORTED), plot(is_alone, CORES, "busy server cores", &[])]
+        });
         sections.push(Section {
             title: format!("{} over several connections", capitalized(family.name)),
-            plots: vec![plot(RATE, "rows/s", &REPORTED), plot(CORES, "busy server cores", &[])],
+            plots: plots.flatten().collect(),
             ..Section::default()
         });
     }
@@ -239,9 +246,11 @@ fn row(page: &Page, factors: CellFactors, contender: Contender) -> Vec<String> {
     ]
 }
 
-fn lines(experiment: &Experiment, page: &Page, family: &Family, figure: &str) -> Vec<Line> {
+/// A line for each mode with the attribute and without; of a server alone, or of the others.
+fn lines(experiment: &Experiment, page: &Page, family: &Family, figure: &str, is_alone: bool) -> Vec<Line> {
     let mut lines = Vec::new();
-    for (deployment, mode) in variants(experiment) {
+    let shown = variants(experiment).into_iter();
+    for (deployment, mode) in shown.filter(|(deployment, _)| (*deployment == Deployment::Alone) == is_alone) {
         for has_attribute in ATTRIBUTES {
             let of_family = experiment.contenders.iter().filter(|contender| (family.has)(**contender));
             let points = of_family.filter_map(|contender| {

@@ -25,6 +25,8 @@ const HEADINGS: [&str; 11] = [
     "without",
 ];
 
+/// Below this factor inserts are hardly hit.
+const HARDLY: f64 = 1.1;
 /// The sizes that the summary tells.
 const ANSWERED_ROWS: [u64; 3] = [1, 50, 20_000];
 
@@ -119,8 +121,9 @@ fn verdict(experiment: &Experiment, page: &Page) -> Option<String> {
     });
     let factors = cells.filter_map(|(deployment, rows, parents)| factor(page, deployment, rows, parents));
     let Spread { median, least, most } = Spread::of_numbers(factors.map(|factor| factor.median))?;
+    let hit = if median < HARDLY { "Inserts of one connection are hardly hit" } else { "Not only a load is hit" };
     Some(format!(
-        "Not only a load is hit: for inserts of one connection the factor is {median:.2}, the median of all sizes of a statement and \
+        "{hit}: for inserts of one connection the factor is {median:.2}, the median of all sizes of a statement and \
          servers ({least:.2}–{most:.2})."
     ))
 }

@@ -101,7 +101,7 @@ impl Task<'_> {
             let ends = workers.into_iter().map(|worker| worker.join().expect("a sending thread does not panic"));
             // The reason why a thread ended is more useful than the interruption of the wait.
             let ends = ends.collect::<Result<Vec<Sent>, _>>()?;
-            outcome.map(|usage| (ends.into_iter().fold(Sent::default(), Sent::and), usage))
+            outcome.map(|usage| (ends.iter().fold(Sent::default(), Sent::and), usage))
         })?;
         let end = Instant::now();
         nodes.wait_until_applied()?;
@@ -304,7 +304,7 @@ impl Sent {
     }
 
     /// Both together.
-    fn and(mut self, other: Self) -> Self {
+    fn and(mut self, other: &Self) -> Self {
         self.confirmed += other.confirmed;
         self.errors.merge(&other.errors);
         self.latencies.merge(&other.latencies);

@@ -1,3 +1,5 @@
+//! What counts of the statements of threads, and what expected errors leave.
+
 use std::sync::{Arc, Mutex};
 
 use hortator_mysql::error::DEADLOCK;
@@ -46,7 +48,7 @@ fn errors_count_by_number_within_the_measured_time_and_over_all_threads() {
         other.count_error(DUPLICATE_KEY, false, at_ns + 1, (1_000, 2_000));
     }
     one.count_error(DEADLOCK, true, 1_500, (NOT_YET, NOT_YET));
-    assert_eq!(one.and(other).errors.text(), "1062 × 1, 1213 × 2; 2 sent again");
+    assert_eq!(one.and(&other).errors.text(), "1062 × 1, 1213 × 2; 2 sent again");
 }
 
 const SET_UP: [&str; 4] = [

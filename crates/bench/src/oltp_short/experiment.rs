@@ -188,7 +188,7 @@ impl Run<'_> {
             let before = Clocks::read(nodes)?;
             let window = Window { mix, threads, seconds: experiment.window_s };
             let run = self.sysbench.run(sockets, window, &experiment.extent.stop);
-            // sysbench tries to connect again and again, and ends with a message about its time.
+            // Why a node has no connection says more than that sysbench lost one.
             let ended = (0..nodes.count()).find(|node| nodes.has_ended(*node));
             let (report, usage) = match ended {
                 Some(node) => return Err(Error::Ended { node: node + 1 }),

@@ -136,6 +136,8 @@ fn limits(experiment: &Experiment, outcome: &Outcome) -> Vec<String> {
     let mut limits = vec![
         "All nodes, and sysbench, share this machine: each row is paid for on every node.".to_owned(),
         "The tables, memory and limits are ours: the report does not tell its own. Only ratios compare.".to_owned(),
+        "Errors after which sysbench sends a transaction again are counted. A lost connection ends a run: sysbench cannot go on."
+            .to_owned(),
         format!(
             "A steady rate is that of three windows in a row within 10 %, of at most {} windows of {} s; the first seconds after the \
              restart are part of the first window.",

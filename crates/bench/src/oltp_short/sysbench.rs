@@ -21,8 +21,9 @@ pub(super) const TABLES: u64 = 10;
 /// Threads that fill the tables.
 const FILL_THREADS: usize = 4;
 /// sysbench repeats a transaction that ends with one of these: deadlock or certification conflict, lock wait timeout, changed
-/// row, duplicate key, a node that is not ready; and, on a new connection, after these two: lost connection, server gone.
-const REPEATED_ERRORS: [u16; 7] = [1213, 1205, 1020, 1062, 1047, 2013, 2006];
+/// row, duplicate key, a node that is not ready. A lost connection ends it: version 1.0.20 with MariaDB's client library crashes
+/// when it connects again (seen on Debian 12, with sysbench's own scripts too).
+const REPEATED_ERRORS: [u16; 5] = [1213, 1205, 1020, 1062, 1047];
 /// Seconds for the transactions that run at the end of a window.
 const SHUTDOWN_LIMIT_S: u64 = 120;
 

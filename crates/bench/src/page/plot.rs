@@ -50,6 +50,8 @@ pub(super) const SERIES: [RGBColor; 8] = [
 ];
 /// A mark so many times above all figures would press them to the axis: an arrow stands for it.
 const MARK_LIMIT: f64 = 3.0;
+/// Of the text of a mark.
+const MARK_TEXT_HEIGHT: i32 = 14;
 /// With more points in a line, a plot has no shapes on its lines.
 const SHAPES_LIMIT: usize = 16;
 
@@ -90,10 +92,11 @@ fn font() -> TextStyle<'static> {
     ("sans-serif", FONT_SIZE).into_font().color(&INK)
 }
 
-/// The marks that the axis reaches, and a text for those that are far beyond all figures; `top` is the largest of these.
+/// The marks that the axis reaches, the lowest first, and a text for those that are far beyond all figures; `top` is the largest of these.
 fn marks(plot: &Plot, top: f64) -> (Vec<&Mark>, Option<String>) {
     let is_near = |mark: &&Mark| mark.value <= top * MARK_LIMIT || top <= 0.0;
-    let (near, far): (Vec<&Mark>, Vec<&Mark>) = plot.marks.iter().partition(is_near);
+    let (mut near, far): (Vec<&Mark>, Vec<&Mark>) = plot.marks.iter().partition(is_near);
+    near.sort_by(|one, other| one.value.total_cmp(&other.value));
     let far: Vec<String> = far.into_iter().map(mark_text).collect();
     (near, (!far.is_empty()).then(|| far.join(", ")))
 }
@@ -213,10 +216,15 @@ fn draw_lines<'b>(area: &DrawingArea<SVGBackend<'b>, Shift>, plot: &Plot, is_log
         let label = label.pos(Pos::new(HPos::Right, VPos::Top));
         area.draw(&Text::new(format!("↑ {far}"), (WIDTH as i32 - 20, 10), label))?;
     }
+    let label = label.pos(Pos::new(HPos::Right, VPos::Bottom));
+    let mut lowest = i32::MAX;
     for mark in marks {
         chart.draw_series([PathElement::new(vec![(left, mark.value), (right, mark.value)], MARK.stroke_width(1))])?;
-        let label = label.pos(Pos::new(HPos::Right, VPos::Bottom));
-        chart.draw_series([Text::new(mark_text(mark), (right, mark.value), label)])?;
+        // Above its line, and above the text of the mark below it.
+        let (x, y) = chart.backend_coord(&(right, mark.value));
+        let y = y.min(lowest);
+        lowest = y - MARK_TEXT_HEIGHT;
+        area.draw(&Text::new(mark_text(mark), (x, y), label.clone()))?;
     }
     let has_shapes = lines.iter().all(|line| line.points.len() <= SHAPES_LIMIT);
     for (index, line) in lines.iter().enumerate() {

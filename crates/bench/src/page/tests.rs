@@ -215,6 +215,29 @@ fn an_arrow_stands_for_a_mark_far_beyond_the_figures() {
     }
 }
 
+/// Figures that are close to each other have texts one above the other.
+#[test]
+fn texts_of_marks_do_not_cover_each_other() {
+    let spread = Spread { median: 250_000.0, least: 250_000.0, most: 250_000.0 };
+    let mark = |label: &str, value| Mark { label: label.into(), value };
+    let drawn = plot::svg(&Plot {
+        title: String::new(),
+        x: String::new(),
+        y: String::new(),
+        form: PlotForm::Lines {
+            is_log_x: false,
+            lines: vec![Line { name: "a".into(), points: vec![Point { x: 1.0, y: spread }] }],
+        },
+        marks: vec![mark("paramy", 8_700.0), mark("client", 7_200.0), mark("without", 21_500.0)],
+    });
+    let y = |label: &str| {
+        let text = drawn.split("<text ").find(|text| text.contains(label)).unwrap();
+        text.split(" y=\"").nth(1).unwrap().split('"').next().unwrap().parse::<i32>().unwrap()
+    };
+    let ys = [y("client"), y("paramy"), y("without")];
+    assert!(ys[0] - ys[1] >= 13 && ys[1] - ys[2] >= 13, "{ys:?}");
+}
+
 /// Times before an event are left of it, not outside of the plot.
 #[test]
 fn an_axis_can_begin_below_zero() {

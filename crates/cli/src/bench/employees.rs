@@ -144,7 +144,7 @@ pub(super) fn run(args: EmployeesArgs) -> anyhow::Result<ExitCode> {
         true => Contender::ON_SERVER.to_vec(),
         false => only.into_iter().map(Contender::from).collect(),
     };
-    let status = measure(Target::Server { is_kept: keep }, contenders, &[], sample)?;
+    let status = measure(Target::Server { is_kept: keep }, contenders, &[], &sample)?;
     if keep {
         eprintln!("the server keeps running: `hortator sandbox down {KEPT_NAME}` removes it");
     }
@@ -157,14 +157,14 @@ pub(super) fn run_on_cluster(args: LoadArgs) -> anyhow::Result<ExitCode> {
         true => Contender::ON_CLUSTER.to_vec(),
         false => only.into_iter().map(Contender::from).collect(),
     };
-    measure(Target::Cluster(nodes.into()), contenders, &settings.node_set, sample)
+    measure(Target::Cluster(nodes.into()), contenders, &settings.node_set, &sample)
 }
 
 fn measure(
     target: Target,
     contenders: Vec<Contender>,
     nodes: &[NodeSetting],
-    args: SampleArgs,
+    args: &SampleArgs,
 ) -> anyhow::Result<ExitCode> {
     args.page.check_with(nodes)?;
     let experiment = Experiment {

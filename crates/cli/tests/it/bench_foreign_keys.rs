@@ -81,8 +81,8 @@ fn foreign_keys_measures_every_loader_and_every_statement_size() {
     for run in &page.runs {
         assert!(run.figure("rows_per_s").is_some_and(|rate| rate > 0.0), "{run:?}");
     }
-    // A sentence for each deployment's loads, and one for its sweep.
-    assert_eq!(page.answers.len(), 3 * 2, "{:?}", page.answers);
+    // The answers to both parts of the question; a sentence for each deployment's loads, and one for its sweep.
+    assert_eq!(page.answers.len(), 2 + 3 * 2, "{:?}", page.answers);
     let reported: Vec<&str> = page.sections[0].tables[0].rows.iter().map(|row| row[7].as_str()).collect();
     assert_eq!(reported.iter().filter(|cell| **cell == "25.3").count(), 1, "{reported:?}");
     let html = page.html();
@@ -215,7 +215,10 @@ fn stress_measures_every_cell() {
         assert!(run.figure("rows_per_s").is_some_and(|rate| rate > 0.0), "{run:?}");
         assert!(run.figure("p50_ms") <= run.figure("p99_ms") && run.figure("errors_1213").is_some(), "{run:?}");
     }
-    assert_eq!(page.answers.len(), 2 * (2 + 3), "{:?}", page.answers);
+    // The answer to the question, over the pairs of runs with several threads, and a sentence for each part.
+    assert_eq!(page.answers.len(), 1 + 2 * (2 + 3), "{:?}", page.answers);
+    let (first, pairs) = (&page.answers[0], 2 * 2 * 3);
+    assert!(first.starts_with("Concurrent small inserts ") && first.contains(&format!("of {pairs} pairs")), "{first}");
 }
 
 /// The server takes a row of its own accord from its parent, each second.

@@ -48,3 +48,19 @@ fn each_server_of_a_ring_has_the_rows_of_the_other() {
         assert_eq!(ask(node, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"], ["7"], ["8"]]);
     }
 }
+
+/// A setting of one server is its own, also after a restart; one for a server that is not there is refused.
+#[test]
+fn one_server_can_have_a_setting_of_its_own() {
+    let builder = Builder::semisync().set("innodb_io_capacity", "300");
+    let pair = builder.clone().set_on(1, "innodb_io_capacity", "333").start_temporary().unwrap();
+    let capacity = |node| ask(pair.node(node), "SELECT @@innodb_io_capacity").concat().concat();
+    assert_eq!((capacity(0), capacity(1)), ("300".to_owned(), "333".to_owned()));
+    pair.node(1).kill().unwrap();
+    pair.node(1).start().unwrap();
+    assert_eq!(capacity(1), "333");
+    let refused = builder.clone().set_on(2, "innodb_io_capacity", "333").start_temporary().unwrap_err().to_string();
+    assert_eq!(refused, "a setting is for node 3: this sandbox has 2 node(s)");
+    let own = builder.set_on(1, "port", "1").start_temporary().unwrap_err().to_string();
+    assert!(own.contains("the sandbox sets the option `port` itself"), "{own}");
+}
