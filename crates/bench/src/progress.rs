@@ -49,7 +49,7 @@ pub struct BegunRun {
     pub number: usize,
     /// Runs of the experiment.
     pub all: usize,
-    /// The cell and the contender.
+    /// The contender, and then the cell.
     pub label: String,
     /// How long it probably takes; None where nothing is known.
     pub expected: Option<Duration>,
@@ -64,7 +64,7 @@ impl BegunRun {
     #[must_use]
     pub fn line(&self, elapsed: Duration, step: &str) -> String {
         let Self { number, all, label, expected, then, last } = self;
-        let mut line = format!("{number}/{all} {label}: {} s", elapsed.as_secs());
+        let mut line = format!("{number}/{all} · {} s", elapsed.as_secs());
         if let Some(expected) = expected {
             let _ = write!(line, " of {}", about(*expected));
         }
@@ -72,8 +72,10 @@ impl BegunRun {
         if let Some(left) = then.map(|then| then + rest).filter(|left| !left.is_zero()) {
             let _ = write!(line, " · {} left", about(left));
         }
-        for part in [Some(step).filter(|step| !step.is_empty()), last.as_deref()].into_iter().flatten() {
-            let _ = write!(line, " · {part}");
+        for part in [label.as_str(), step, last.as_deref().unwrap_or_default()] {
+            if !part.is_empty() {
+                let _ = write!(line, " · {part}");
+            }
         }
         line
     }
@@ -175,20 +177,20 @@ mod tests {
         let run = BegunRun {
             number: 3,
             all: 8,
-            label: "rows 1, G3".to_owned(),
+            label: "G3, rows 1".to_owned(),
             expected: Some(seconds(10)),
             then: Some(seconds(200)),
             last: Some("rows_per_s 7.00".to_owned()),
         };
         let line = run.line(seconds(4), "waiting");
-        assert_eq!(line, "3/8 rows 1, G3: 4 s of about 10 s · about 3 min left · waiting · rows_per_s 7.00");
+        assert_eq!(line, "3/8 · 4 s of about 10 s · about 3 min left · G3, rows 1 · waiting · rows_per_s 7.00");
         // A run that takes longer leaves the time of the others.
         assert_eq!(
             run.line(seconds(40), ""),
-            "3/8 rows 1, G3: 40 s of about 10 s · about 3 min left · rows_per_s 7.00"
+            "3/8 · 40 s of about 10 s · about 3 min left · G3, rows 1 · rows_per_s 7.00"
         );
         let first = BegunRun { number: 1, all: 1, label: "alone".to_owned(), ..BegunRun::default() };
-        assert_eq!(first.line(seconds(1), "starting"), "1/1 alone: 1 s · starting");
+        assert_eq!(first.line(seconds(1), "starting"), "1/1 · 1 s · alone · starting");
     }
 
     #[test]

@@ -74,7 +74,7 @@ pub fn run<C: ToString>(
         observer.tell(Event::RunBegan(BegunRun {
             number: index + 1,
             all: tasks.len(),
-            label: label.clone(),
+            label: format!("{contender}, {}", factors(&task.cell)).trim_end_matches(", ").to_owned(),
             expected: estimates.of(&task.cell, &contender),
             then: time_of(&estimates, then),
             last: measured.runs.last().map(progress::figure),

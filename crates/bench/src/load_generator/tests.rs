@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use hortator_mysql::error::DEADLOCK;
+use hortator_sandbox::Topology;
 
 use super::*;
 use crate::expected_errors::DUPLICATE_KEY;
@@ -64,10 +65,20 @@ fn run(
     time: Duration,
     count: &str,
     further: &[&str],
+    statement: impl FnMut(u64, &Nodes) -> String + Send,
+) -> Result<Generated, Error> {
+    run_on(Topology::Standalone, time, count, further, statement)
+}
+
+fn run_on(
+    topology: Topology,
+    time: Duration,
+    count: &str,
+    further: &[&str],
     mut statement: impl FnMut(u64, &Nodes) -> String + Send,
 ) -> Result<Generated, Error> {
     let stop = Arc::new(AtomicBool::new(false));
-    let nodes = Nodes::alone(&stop).unwrap();
+    let nodes = Nodes::start(topology, &[], &stop).unwrap();
     let all: Vec<&str> = SET_UP.iter().chain(further).copied().collect();
     let set_up = |connection: &mut Connection| {
         all.iter().try_for_each(|statement| connection.execute(statement.as_bytes()).map(drop))
@@ -107,6 +118,25 @@ fn expected_errors_are_counted_and_do_not_end_the_run() {
         assert!(figures[&format!("errors_{code}")] >= 1.0, "{code}: {figures:?}");
     }
     assert!(figures["sent_again"] >= 4.0 && figures["errors_1062"] == 0.0, "{figures:?}");
+}
+
+/// A node of a cluster that takes no statements for a while.
+#[test]
+fn a_node_that_is_not_ready_is_waited_for() {
+    let generated = run_on(Topology::Galera(1), TIME, COUNT, &[], |number, nodes| {
+        if number == 20 {
+            let mut connection = nodes.connect(0).unwrap();
+            connection.execute(b"SET GLOBAL wsrep_reject_queries = ALL").unwrap();
+            thread::spawn(move || {
+                thread::sleep(Duration::from_millis(300));
+                connection.execute(b"SET GLOBAL wsrep_reject_queries = NONE").unwrap();
+            });
+        }
+        format!("INSERT INTO errors.taken (name) VALUES ({number})")
+    });
+    let figures = crate::figures::of_threads(&generated.unwrap());
+    assert!(figures["errors_1047"] >= 1.0 && figures["sent_again"] == figures["errors_1047"], "{figures:?}");
+    assert!(figures["rows_per_s"] > 0.0, "{figures:?}");
 }
 
 #[test]

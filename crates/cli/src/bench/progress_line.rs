@@ -168,9 +168,9 @@ mod tests {
         assert_eq!(shown.line(), "writing the dumps");
         let run = BegunRun { number: 1, all: 2, label: "G3".to_owned(), ..BegunRun::default() };
         assert!(shown.take(Event::RunBegan(run)).is_empty());
-        assert_eq!(shown.line(), "1/2 G3: 0 s");
+        assert_eq!(shown.line(), "1/2 · 0 s · G3");
         shown.take(Event::Step("the error logs are in /x".to_owned()));
-        assert_eq!(shown.line(), "1/2 G3: 0 s · the error logs are in /x");
+        assert_eq!(shown.line(), "1/2 · 0 s · G3 · the error logs are in /x");
         let lines = shown.take(Event::RunEnded { line: "1/2 G3: failed".to_owned(), is_failed: true });
         assert_eq!(lines, ["1/2 G3: failed", "the error logs are in /x"]);
         assert!(shown.take(Event::RunEnded { line: "2/2".to_owned(), is_failed: false }).is_empty());
