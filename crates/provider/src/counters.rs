@@ -25,12 +25,26 @@ pub struct Counters {
     pub local_commits: Counter,
     /// Transactions of this node that failed certification.
     pub local_cert_failures: Counter,
+    /// Those of them that had no known conflict: their last-seen seqno was below a commit cut.
+    pub local_cert_too_old: Counter,
     /// Transactions of this node that were replayed after a brute-force abort.
     pub local_replays: Counter,
     /// Transactions of this node that were aborted by brute force.
     pub local_bf_aborts: Counter,
     /// Sum of seqno - depends_on of all write sets.
     pub distance: Counter,
+    /// Sum of the number of seqnos between the last-seen one and their own.
+    pub interval: Counter,
+    /// Reads that waited for everything committed.
+    pub causal_reads: Counter,
+    /// Write sets that receiving threads have applied.
+    pub applied: Counter,
+    /// Those that began while an earlier one was being applied.
+    pub applied_early: Counter,
+    /// Those that ended while an earlier one was being applied.
+    pub overtaken: Counter,
+    /// Sum of the distances between the highest and the lowest seqno being applied, at each begin.
+    pub apply_window: Counter,
     /// Flow control requests of this node.
     pub flow_sent: Counter,
     /// Flow control pauses of this node as leader.
@@ -72,6 +86,15 @@ impl Counter {
 }
 
 impl Counters {
+    /// A write set was applied. `distance`: to the lowest seqno that was being applied at its begin; `overtakes`: an earlier
+    /// one was, at its end.
+    pub fn on_applied(&self, distance: i64, overtakes: bool) {
+        self.applied.add(1);
+        self.apply_window.add(distance + 1);
+        self.applied_early.add(i64::from(distance > 0));
+        self.overtaken.add(i64::from(overtakes));
+    }
+
     /// The fraction of time since the last reset in which flow control was active.
     pub fn flow_paused(&self) -> f64 {
         let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -91,9 +114,16 @@ impl Counters {
             received_bytes,
             local_commits,
             local_cert_failures,
+            local_cert_too_old,
             local_replays,
             local_bf_aborts,
             distance,
+            interval,
+            causal_reads,
+            applied,
+            applied_early,
+            overtaken,
+            apply_window,
             flow_sent,
             flow_received,
             flow_paused_ns,
@@ -111,9 +141,16 @@ impl Counters {
             received_bytes,
             local_commits,
             local_cert_failures,
+            local_cert_too_old,
             local_replays,
             local_bf_aborts,
             distance,
+            interval,
+            causal_reads,
+            applied,
+            applied_early,
+            overtaken,
+            apply_window,
             flow_sent,
             flow_received,
             flow_paused_ns,

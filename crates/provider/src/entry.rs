@@ -42,6 +42,10 @@ const KEY_BYTES: usize = 1 + Key::BYTES;
 /// The order is part of the format.
 const MODES: [Mode; 4] = [Mode::RowShared, Mode::RowReference, Mode::RowUpdate, Mode::RowExclusive];
 
+/// The last-seen seqno of a write set without keys, which nothing conflicts with: it has seen everything before it, and
+/// no commit cut makes it too old.
+pub const SEEN_ALL: i64 = i64::MAX;
+
 /// The head of a write set: a transaction, a fragment of one, or a TOI statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteSetHead {
@@ -68,7 +72,7 @@ pub struct Stamp {
     pub term: Term,
 }
 
-/// A commit cut: no later entry refers to a seqno up to `upto`.
+/// A commit cut: no later write set that its node waits for has seen less than `upto`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitCut {
     /// Every member has applied everything up to here.

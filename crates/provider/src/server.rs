@@ -116,8 +116,10 @@ pub struct CallbackError;
 
 /// The server's callbacks.
 pub trait Server: Send + Sync {
-    /// Writes a line to the error log.
+    /// Writes a line to the error log, with the provider's name in front.
     fn log(&self, level: Level, text: &str);
+    /// The same without the name: a line that programs know from Galera.
+    fn log_as_galera(&self, level: Level, text: &str);
     /// The node is connected to a cluster, which is at the view's GTID.
     fn connected(&self, view: &View) -> Result<(), CallbackError>;
     /// Delivers a view, in its turn.

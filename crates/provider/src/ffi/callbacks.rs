@@ -79,12 +79,16 @@ impl Callbacks {
 
 impl Server for Callbacks {
     fn log(&self, level: Level, text: &str) {
+        self.log_as_galera(level, &format!("Hortator: {text}"));
+    }
+
+    fn log_as_galera(&self, level: Level, text: &str) {
         let level = match level {
             Level::Error => 1,
             Level::Warning => 2,
             Level::Note => 3,
         };
-        let text = to_server(&format!("Hortator: {text}"));
+        let text = to_server(text);
         match self.log {
             // SAFETY: the API's own function, with a text that ends with a zero.
             Some(log) => unsafe { log(level, text.as_ptr()) },

@@ -463,5 +463,5 @@ unsafe extern "C" fn stats_free(wsrep: *mut Wsrep, variables: *mut RawStatsVar) 
 
 unsafe extern "C" fn stats_reset(wsrep: *mut Wsrep) {
     // SAFETY: the server's own table.
-    unsafe { with(wsrep, (), |provider| provider.node.counters().reset()) };
+    unsafe { with(wsrep, (), |provider| provider.node.reset_status()) };
 }

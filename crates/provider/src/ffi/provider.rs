@@ -13,6 +13,7 @@ use super::process::{discard_saved, has_binary_log, save_at_exit};
 use super::stats::StatsBlock;
 use super::text::from_server;
 use crate::identity::Gtid;
+use crate::metrics::MetricsWriter;
 use crate::node::{Node, Setup};
 use crate::server::{Level, Server};
 
@@ -24,6 +25,8 @@ pub struct Provider {
     pub server: Arc<dyn Server>,
     /// Arrays of status variables that the server has not freed yet, by address.
     pub stats: Mutex<HashMap<usize, StatsBlock>>,
+    /// Writes the metrics file.
+    metrics: Option<MetricsWriter>,
 }
 
 impl Provider {
@@ -54,7 +57,12 @@ impl Provider {
         server.log(Level::Note, concat!("wsrep provider ", env!("CARGO_PKG_VERSION"), ", EXPERIMENTAL"));
         match Node::new(setup, Arc::clone(&server)) {
             Ok(node) => {
-                let provider = Self { node: Arc::new(node), server, stats: Mutex::default() };
+                let node = Arc::new(node);
+                let metrics = MetricsWriter::start(&node, &server).unwrap_or_else(|error| {
+                    server.log(Level::Warning, &format!("metrics.file: no thread can be started: {error}"));
+                    None
+                });
+                let provider = Self { node, server, stats: Mutex::default(), metrics };
                 wsrep.ctx = Box::into_raw(Box::new(provider)).cast();
                 Status::Ok
             }
@@ -74,8 +82,9 @@ impl Provider {
         let Some(wsrep) = (unsafe { wsrep.as_mut() }) else { return };
         if !wsrep.ctx.is_null() {
             // SAFETY: it was made by init, and is taken away once.
-            let provider = unsafe { Box::from_raw(wsrep.ctx.cast::<Self>()) };
+            let mut provider = unsafe { Box::from_raw(wsrep.ctx.cast::<Self>()) };
             wsrep.ctx = std::ptr::null_mut();
+            provider.metrics = None;
             if let Some(finished) = provider.node.finish() {
                 save_at_exit(finished);
             }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use hortator_core::{Key, Mode};
+use hortator_core::{Failure, Key, Mode};
 
 use super::cluster::Command;
 use super::inconsistency::FailedWork;
 use super::recv_queue::Applying;
+use super::total_order::Verdict;
 use super::{Node, OrderState, lock};
 use crate::commit_monitor::EnterError;
 use crate::entry::{self, Stamp, WriteSetHead};
@@ -57,10 +58,25 @@ pub struct Ordered {
     pub meta: Meta,
     /// Its verdict.
     pub passed: bool,
+    /// Why certification failed it.
+    pub failure: Option<Failure>,
     /// Its log index, if it must still be synced. None: it is committed by a majority.
     pub index: Option<Index>,
     /// Whether a brute-force abort came before the seqno.
     pub aborted: bool,
+}
+
+/// The distances from a write set to earlier ones, in seqnos.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Distances {
+    to_dependency: i64,
+    to_last_seen: i64,
+}
+
+impl Distances {
+    pub(super) fn of(seqno: i64, depends_on: i64, last_seen: i64) -> Self {
+        Self { to_dependency: seqno - depends_on, to_last_seen: (seqno - 1 - last_seen).max(0) }
+    }
 }
 
 /// Why a write set was not ordered.
@@ -126,7 +142,7 @@ impl Node {
             self.note("the log has room again: transactions are accepted");
         }
         if !ordered.passed {
-            self.counters.local_cert_failures.add(1);
+            self.on_cert_failure(conn, &ordered);
             return Outcome::Failed(ordered.meta);
         }
         if ordered.aborted || transaction.is_aborted() {
@@ -136,6 +152,24 @@ impl Node {
             return if is_whole { Outcome::Aborted(ordered.meta) } else { Outcome::Failed(ordered.meta) };
         }
         Outcome::Passed(ordered.meta)
+    }
+
+    /// A transaction of this node has failed certification.
+    fn on_cert_failure(&self, conn: u64, ordered: &Ordered) {
+        self.counters.local_cert_failures.add(1);
+        if matches!(ordered.failure, Some(Failure::TooOld { .. })) {
+            self.counters.local_cert_too_old.add(1);
+        }
+        if lock(&self.options).logs_conflicts() {
+            let Meta { gtid, trx, .. } = ordered.meta;
+            let why = ordered
+                .failure
+                .map_or_else(|| "its member ID is not in the view".to_owned(), |failure| failure.to_string());
+            self.note(&format!(
+                "certification failed transaction {trx} of connection {conn} at seqno {}: {why}",
+                gtid.seqno
+            ));
+        }
     }
 
     /// Logs why a write set was not ordered, unless the server knows.
@@ -195,7 +229,7 @@ impl Node {
                 }
                 let cluster = self.cluster().ok_or(NotOrdered::Refused)?;
                 // Under the order's lock: whoever closes the gate finds it among the pending proposals.
-                let answer = cluster.register_proposal(head.source, head.request_id, transaction);
+                let answer = cluster.register_proposal(&head, transaction);
                 drop(order_state);
                 bytes.reserve_exact(data_bytes);
                 data.iter().for_each(|part| bytes.extend_from_slice(part));
@@ -213,10 +247,11 @@ impl Node {
                 self.append_commit_cut(order, head.last_seen);
             }
             let gtid = Gtid { history_uuid: order.history_uuid, seqno };
-            self.count(keys.len(), bytes.len(), data_bytes, seqno - verdict.depends_on);
+            self.count(keys.len(), bytes.len(), data_bytes, Distances::of(seqno, verdict.depends_on, head.last_seen));
             let source = self.member_id_for_server(head.source);
             let meta = Meta { gtid, source, trx, conn, depends_on: verdict.depends_on };
-            return Ok(Ordered { meta, passed: verdict.passed, index: Some(index), aborted });
+            let Verdict { passed, failure, .. } = verdict;
+            return Ok(Ordered { meta, passed, failure, index: Some(index), aborted });
         }
     }
 
@@ -234,14 +269,15 @@ impl Node {
         }
     }
 
-    pub(super) fn count(&self, keys: usize, head_bytes: usize, data_bytes: usize, distance: i64) {
+    pub(super) fn count(&self, keys: usize, head_bytes: usize, data_bytes: usize, distances: Distances) {
         let key_bytes = keys as i64 * (Key::BYTES as i64 + 1);
         self.counters.replicated.add(1);
         self.counters.replicated_bytes.add((head_bytes + data_bytes) as i64);
         self.counters.repl_keys.add(keys as i64);
         self.counters.repl_keys_bytes.add(key_bytes);
         self.counters.repl_data_bytes.add(data_bytes as i64);
-        self.counters.distance.add(distance);
+        self.counters.distance.add(distances.to_dependency);
+        self.counters.interval.add(distances.to_last_seen);
     }
 
     /// Waits for the turn of `seqno`.

@@ -5,6 +5,7 @@ use super::recv_queue::Applying;
 use super::{Node, OrderState, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
+use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
@@ -105,6 +106,7 @@ impl Node {
             "quorum lost: this node is not connected to a majority of the cluster, and refuses statements \
                    until it is",
         );
+        self.log_non_primary();
         if self.deliver_to_server(receiver, &view).is_err() {
             self.server.log(Level::Warning, "the server refused the non-primary view");
         }
@@ -138,13 +140,14 @@ impl Node {
             Delivered::WriteSet { head, data, passed, depends_on } => {
                 let handle = Handle { id: head.trx, address: 0 };
                 let source = self.member_id_for_server(head.source);
+                let depends_on = self.limits.apply_after(depends_on, head.last_seen.min(seqno - 1));
                 let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
                 let flags = if passed { head.flags } else { FAILED };
                 let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
                 let data = if makes_tables { events::replacing_tables(data) } else { data };
                 self.apply(receiver, handle, flags, &data, &meta).inspect_err(|_| {
-                    let text = format!("the write set at {gtid} could not be applied: the tables are inconsistent");
-                    self.server.log(Level::Error, &text);
+                    let text = format!("Failed to apply write set: gtid: {gtid}: the tables are inconsistent");
+                    self.server.log_as_galera(Level::Error, &text);
                     self.record_failed_seqno(seqno);
                 })
             }
@@ -176,6 +179,9 @@ impl Node {
             member.id = names.for_server(member.id);
         }
         self.commit_monitor.enter(state.seqno, None).map_err(|_| CallbackError)?;
+        if is_in {
+            self.log_view(&members, own_index, number, state);
+        }
         self.deliver_to_server(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;
         self.commit_monitor.leave(state.seqno);
         self.commit_monitor.release(state.seqno);
@@ -183,6 +189,7 @@ impl Node {
         if is_in && is_still_in && self.gate.state() == GateState::Closed {
             self.save(SavedState::running(state.history_uuid, own_id))?;
             self.gate.set(GateState::Open);
+            self.shift_to(NodeState::Synced);
             self.server.synced()?;
         }
         Ok(())
@@ -217,9 +224,10 @@ impl Node {
             return Err(CallbackError);
         }
         let what = if flags.has(Flags::ISOLATION) { Applying::Statement } else { Applying::WriteSet };
-        self.recv_queue.begin_applying(seqno, what);
+        let distance = self.recv_queue.begin_applying(seqno, what);
         let result = self.server.apply(receiver, handle, flags, data, meta);
-        self.recv_queue.end_applying(seqno);
+        let overtakes = self.recv_queue.end_applying(seqno);
+        self.counters.on_applied(distance, overtakes);
         // The server does not enter the commit order for every write set.
         if self.commit_monitor.last_left() < seqno && self.commit_monitor.enter(seqno, None).is_ok() {
             self.commit_monitor.leave(seqno);

@@ -197,6 +197,7 @@ impl Node {
                 let said = String::from_utf8_lossy(message);
                 let said = said.trim_end_matches(['\0', '\n', ' ']);
                 self.note(&format!("seqno {seqno} could not be applied here ({said}): the nodes vote on it"));
+                self.log_vote(apply_error, said);
                 self.inconsistency.raise(apply_error, is_own);
                 // Makes the driver tell the leader.
                 cluster.send(Command::Recheck);

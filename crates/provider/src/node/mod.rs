@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use crate::commit_monitor::CommitMonitor;
 use crate::consensus::hard_state;
@@ -32,6 +33,7 @@ mod commit;
 mod data_files;
 mod delivery;
 mod inconsistency;
+mod known_lines;
 mod node_status;
 mod pause;
 mod recv_loop;
@@ -42,10 +44,13 @@ mod toi;
 mod total_order;
 
 pub use commit::{EnterOutcome, Outcome};
+pub use node_status::{ConnectionState, NodeStatus};
+pub use replica::{PeerStatus, RaftStatus};
 pub use total_order::{RecordedVerdicts, TotalOrder};
 
 use cluster::{ClusterHandle, Command, Donation, RetainTime};
 use inconsistency::Inconsistency;
+use known_lines::KnownLines;
 use recv_queue::RecvQueue;
 
 /// What the server tells the provider at init.
@@ -122,6 +127,7 @@ pub struct Node {
     counters: Counters,
     limits: Limits,
     refusals: Refusals,
+    known_lines: Mutex<KnownLines>,
 }
 
 /// Why the provider cannot be used.
@@ -232,7 +238,8 @@ impl Node {
     /// Reads the options, the state and the log; applies nothing yet.
     pub fn new(setup: Setup, server: Arc<dyn Server>) -> Result<Self, Error> {
         let mut options = Options::default();
-        options.set(&setup.options, false)?;
+        let notes = options.set(&setup.options, false)?;
+        notes.iter().for_each(|note| server.log(Level::Note, note));
         let limits = Limits::default();
         limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
@@ -262,6 +269,7 @@ impl Node {
             counters: Counters::default(),
             limits,
             refusals: Refusals::default(),
+            known_lines: Mutex::default(),
             setup,
         };
         node.counters.reset();
@@ -336,9 +344,14 @@ impl Node {
 
     /// Changes options at run time.
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
-        let mut options = lock(&self.options);
-        options.set(text, true)?;
-        self.limits.set(&options);
+        let (options, notes) = {
+            let mut options = lock(&self.options);
+            let notes = options.set(text, true)?;
+            self.limits.set(&options);
+            (options.clone(), notes)
+        };
+        notes.iter().for_each(|note| self.note(note));
+        self.log_flow_control_interval();
         if let Some(log) = self.log() {
             log.set_sync(options.log_sync())?;
         }
@@ -351,6 +364,12 @@ impl Node {
         Ok(())
     }
 
+    /// The file for metrics, and how often it is written. A relative path is below the data folder.
+    pub fn metrics_file(&self) -> Option<(PathBuf, Duration)> {
+        let (file, interval) = lock(&self.options).metrics_file()?;
+        Some((self.setup.data_dir.join(file), interval))
+    }
+
     /// All options, with their values.
     pub fn options(&self) -> String {
         lock(&self.options).text()
@@ -361,6 +380,15 @@ impl Node {
         let history_uuid = lock(&self.order).as_ref().map(|order_state| order_state.order.history_uuid);
         history_uuid
             .map_or(Gtid::UNDEFINED, |history_uuid| Gtid { history_uuid, seqno: self.commit_monitor.last_left() })
+    }
+
+    /// FLUSH STATUS.
+    pub fn reset_status(&self) {
+        self.counters.reset();
+        self.recv_queue.reset_lengths();
+        if let Some(cluster) = self.cluster() {
+            cluster.pending_proposals.reset_statistics();
+        }
     }
 
     /// The counters.
@@ -399,7 +427,10 @@ impl Node {
 
     /// A permanent failure: the node leaves the cluster, and its clients get errors.
     pub fn fail(&self, text: &str) {
-        self.enter_failed_state(text);
+        if self.gate.state() != GateState::Failed {
+            self.server.log(Level::Error, &format!("{text}. The node leaves the cluster"));
+        }
+        self.enter_failed_state();
         if let Some(cluster) = self.cluster() {
             cluster.send(Command::Stop);
         }
@@ -408,7 +439,10 @@ impl Node {
     /// As [`Self::fail`], but only the tables are wrong: the node gives up its vote first, so that the others do not
     /// count it.
     pub(super) fn fail_and_leave(&self, text: &str) {
-        self.enter_failed_state(text);
+        if self.gate.state() != GateState::Failed {
+            self.log_wrong_tables(&format!("{text}. The node leaves the cluster"));
+        }
+        self.enter_failed_state();
         // Else a receiving thread leaves the cluster.
         if !self.recv_queue.is_connected()
             && let Some(cluster) = self.cluster()
@@ -417,10 +451,7 @@ impl Node {
         }
     }
 
-    fn enter_failed_state(&self, text: &str) {
-        if self.gate.state() != GateState::Failed {
-            self.server.log(Level::Error, &format!("{text}. The node leaves the cluster"));
-        }
+    fn enter_failed_state(&self) {
         self.gate.set(GateState::Failed);
         self.commit_monitor.close();
         self.inconsistency.close();

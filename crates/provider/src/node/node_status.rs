@@ -1,10 +1,13 @@
 //! The node's state, for its status variables.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
 
+use super::cluster::{ClusterHandle, RaftStatus};
 use super::{Node, OrderState, lock};
 use crate::gate::GateState;
 use crate::identity::Uuid;
+use crate::statistics::{Latencies, QueueLengths};
 
 /// The node's state at one moment.
 #[derive(Clone, Debug)]
@@ -25,12 +28,37 @@ pub struct NodeStatus {
     pub transactions: i64,
     /// The members' addresses for clients.
     pub incoming: String,
-    /// The node's own weight: all votes count the same here.
+    /// Number of members of the view: each vote counts once.
     pub weight: i64,
     /// The first index of the log.
     pub log_first: i64,
     /// Length of the receive queue.
     pub queued: i64,
+    /// The same, over time.
+    pub recv_lengths: QueueLengths,
+    /// Number of write sets of this node that wait for their seqnos.
+    pub pending: i64,
+    /// The same, over time.
+    pub pending_lengths: QueueLengths,
+    /// How long they have waited.
+    pub latencies: Latencies,
+    /// Whether the node is connected, and has a leader.
+    pub connection: ConnectionState,
+    /// Raft's state.
+    pub raft: Arc<RaftStatus>,
+}
+
+/// The node's connection to its cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionState {
+    /// The node is not connected.
+    Closed,
+    /// The node leaves.
+    Leaving,
+    /// There is no leader, or none that this node knows.
+    NoQuorum,
+    /// There is a leader.
+    Quorum,
 }
 
 impl Node {
@@ -49,6 +77,18 @@ impl Node {
             GateState::Closed | GateState::Failed => 0,
         };
         let log = self.log();
+        let cluster = self.cluster();
+        let (pending_lengths, latencies) =
+            cluster.as_ref().map_or_else(Default::default, |cluster| cluster.pending_proposals.statistics());
+        let connection = match &cluster {
+            None => ConnectionState::Closed,
+            Some(cluster) if cluster.is_leaving() => ConnectionState::Leaving,
+            Some(cluster) => {
+                let status = cluster.status();
+                let is_quorum = status.has_quorum || status.is_single_node;
+                if is_quorum { ConnectionState::Quorum } else { ConnectionState::NoQuorum }
+            }
+        };
         let is_member = state > 1;
         NodeStatus {
             history_uuid,
@@ -59,9 +99,30 @@ impl Node {
             keys,
             transactions: self.transactions.count() as i64,
             incoming: if is_member { incoming.join(",") } else { String::new() },
-            weight: if is_member { lock(&self.options).weight() } else { 0 },
+            weight: if is_member { incoming.len() as i64 } else { 0 },
             log_first: log.map_or(0, |log| log.first().0 as i64),
             queued: self.recv_queue.queued() as i64,
+            recv_lengths: self.recv_queue.lengths(),
+            pending: cluster.as_ref().map_or(0, |cluster| cluster.pending_proposals.len() as i64),
+            pending_lengths,
+            latencies,
+            connection,
+            raft: self.raft_status(cluster.as_deref()),
+        }
+    }
+
+    fn raft_status(&self, cluster: Option<&ClusterHandle>) -> Arc<RaftStatus> {
+        let Some(cluster) = cluster else { return Arc::default() };
+        let status = cluster.raft_status();
+        // Clients' threads append to the log of a single node, and Raft learns of it when that ends.
+        match self.log().filter(|_| cluster.status().is_single_node) {
+            Some(log) => {
+                let last = log.last();
+                let indexes =
+                    RaftStatus { last_index: last, commit_index: last, applied_index: last, ..(*status).clone() };
+                Arc::new(indexes)
+            }
+            None => status,
         }
     }
 }

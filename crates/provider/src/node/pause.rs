@@ -50,11 +50,13 @@ impl Node {
     /// The node may fall behind. Nests.
     pub fn desync(&self) {
         self.counters.desync_count.add(1);
+        self.log_desync(true);
     }
 
     /// Ends one desync; there is none any more if the node has lost the quorum meanwhile.
     pub fn resync(&self) {
         self.counters.desync_count.decrement();
+        self.log_desync(false);
     }
 
     /// Asks the leader, and retries while there is none.
@@ -75,6 +77,7 @@ impl Node {
     /// Waits until everything up to `upto` (None: everything ordered until now) is visible here. None: the timeout has
     /// passed, or `upto` belongs to another history.
     pub fn sync_wait(&self, upto: Option<Gtid>, limit: Option<Duration>) -> Option<Gtid> {
+        self.counters.causal_reads.add(i64::from(upto.is_none()));
         let limit = limit.unwrap_or_else(|| lock(&self.options).causal_read_timeout());
         let until = Instant::now().checked_add(limit);
         let (history_uuid, is_single_node, last) = lock(&self.order)

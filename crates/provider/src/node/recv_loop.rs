@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::commit::Proposal;
 use super::recv_queue::Work;
 use super::{Node, lock};
+use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::Gtid;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
@@ -137,6 +138,7 @@ impl Node {
         if !has_failed {
             self.deliver_disconnected_view(receiver);
         }
+        self.shift_to(NodeState::Closed);
     }
 
     /// Tells the server that the node has no cluster any more.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::delivery::Delivery;
 use super::lock;
+use crate::statistics::QueueLengths;
 
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,7 @@ struct State {
     /// A thread runs exclusive work.
     is_exclusive: bool,
     queue: VecDeque<Work>,
+    lengths: QueueLengths,
 }
 
 /// Work that a thread has taken. When the guard is dropped, also by a panic, the next work may start.
@@ -146,7 +148,8 @@ impl RecvQueue {
         let mut state = self.lock();
         if state.is_connected {
             if let Work::Deliver(delivery) = &work {
-                self.queued.fetch_add(1, Ordering::SeqCst);
+                let found = self.queued.fetch_add(1, Ordering::SeqCst);
+                state.lengths.on_enter(found);
                 self.queued_bytes.fetch_add(delivery.bytes(), Ordering::SeqCst);
             }
             state.queue.push_back(work);
@@ -158,6 +161,16 @@ impl RecvQueue {
     /// Number of entries that wait for delivery or are being delivered.
     pub(super) fn queued(&self) -> usize {
         self.queued.load(Ordering::SeqCst)
+    }
+
+    /// Its length over time.
+    pub(super) fn lengths(&self) -> QueueLengths {
+        self.lock().lengths
+    }
+
+    /// FLUSH STATUS.
+    pub(super) fn reset_lengths(&self) {
+        self.lock().lengths = QueueLengths::default();
     }
 
     pub(super) fn queued_bytes(&self) -> usize {
@@ -241,13 +254,19 @@ impl RecvQueue {
         deliveries
     }
 
-    /// The seqno is being applied from now on.
-    pub(super) fn begin_applying(&self, seqno: i64, what: Applying) {
-        lock(&self.applying).push((seqno, what));
+    /// The seqno is being applied from now on. Returns the distance to the lowest one that is.
+    pub(super) fn begin_applying(&self, seqno: i64, what: Applying) -> i64 {
+        let mut applying = lock(&self.applying);
+        applying.push((seqno, what));
+        let lowest = applying.iter().map(|(applied, _)| *applied).min().unwrap_or(seqno);
+        seqno.saturating_sub(lowest)
     }
 
-    pub(super) fn end_applying(&self, seqno: i64) {
-        lock(&self.applying).retain(|(applied, _)| *applied != seqno);
+    /// The seqno is applied. Returns whether an earlier one still is.
+    pub(super) fn end_applying(&self, seqno: i64) -> bool {
+        let mut applying = lock(&self.applying);
+        applying.retain(|(applied, _)| *applied != seqno);
+        applying.iter().any(|(applied, _)| *applied < seqno)
     }
 
     /// What a receiving thread applies at the seqno. None: a client's thread commits it.

@@ -16,6 +16,7 @@ use super::delivery::Delivery;
 use super::{Error, Node, OrderState, lock};
 use crate::consensus::hard_state::HardState;
 use crate::entry::{self, CommitCut, Entry, Stamp};
+use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
@@ -93,6 +94,7 @@ impl Node {
         donor.clone_into(&mut lock(&self.donor));
         let cluster = cluster::start(self, cluster_name, &hosts, mode).inspect_err(|_| self.recv_queue.disconnect())?;
         *lock(&self.cluster) = Some(Arc::clone(&cluster));
+        self.shift_to(NodeState::Open);
         // A running server does not abort a connect: its next SET GLOBAL wsrep_cluster_address would wait for ever.
         let is_in_reach = |status: &ClusterStatus| status.has_quorum || status.is_single_node || status.needs_snapshot;
         if is_again && cluster.wait_for(Some(CONNECT_TIMEOUT), is_in_reach).is_none() {
@@ -135,6 +137,7 @@ impl Node {
         };
         // None: the node was told to leave before it met another node.
         let Some(status) = cluster.wait_for(None, is_ready) else { return self.gate.state() != GateState::Failed };
+        self.shift_to(NodeState::Primary);
         if !status.is_single_node {
             return self.join_cluster(receiver, &cluster).is_ok() || cluster.is_leaving();
         }
@@ -259,11 +262,13 @@ impl Node {
         }
         let state = Gtid { history_uuid, seqno };
         self.commit_monitor.enter(seqno, None).map_err(|_| CallbackError)?;
+        self.log_view(&members, 0, number, state);
         self.deliver_to_server(receiver, &View { state, number, status: ViewStatus::Primary, own_index: 0, members })?;
         self.commit_monitor.leave(seqno);
         self.commit_monitor.release(seqno);
         self.save(SavedState::running(history_uuid, self.member_id()))?;
         self.gate.set(GateState::Open);
+        self.shift_to(NodeState::Synced);
         self.server.synced()
     }
 

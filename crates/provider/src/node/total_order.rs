@@ -8,7 +8,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use hortator_core::{Candidate, CertificationIndex, Key, Mode, Seqno, SourceId, Verdict as Certified};
+use hortator_core::{Candidate, CertificationIndex, Failure, Key, Mode, Seqno, SourceId, Verdict as Certified};
 
 use crate::entry::{CommitCut, Entry, Stamp, WriteSetHead};
 use crate::identity::Uuid;
@@ -92,6 +92,8 @@ impl RecordedVerdicts {
 pub struct Verdict {
     /// Whether the write set may commit.
     pub passed: bool,
+    /// Why certification failed it here. None: it passed, its member has left, or a commit cut says so.
+    pub failure: Option<Failure>,
     /// The last seqno that must be applied before it.
     pub depends_on: i64,
 }
@@ -171,6 +173,7 @@ impl TotalOrder {
             implicit_deps: flags.has(Flags::IMPLICIT_DEPS),
             keys,
         };
+        let mut failure = None;
         let is_recorded = self.recorded_verdicts.from < seqno && seqno <= self.recorded_verdicts.upto;
         let depends_on = if is_recorded {
             let has_passed = !self.recorded_verdicts.failed.contains(&seqno);
@@ -181,7 +184,10 @@ impl TotalOrder {
         } else {
             match self.certification.certify(&candidate) {
                 Certified::Passed { depends_on } => Some(depends_on),
-                Certified::Failed(_) => None,
+                Certified::Failed(reason) => {
+                    failure = Some(reason);
+                    None
+                }
             }
         };
         if depends_on.is_none() && seqno > self.verdicts_upto {
@@ -189,6 +195,7 @@ impl TotalOrder {
         }
         Verdict {
             passed: depends_on.is_some(),
+            failure,
             depends_on: depends_on.map_or(seqno - 1, |depends_on| depends_on.0 as i64),
         }
     }
@@ -238,7 +245,7 @@ impl TotalOrder {
         }
     }
 
-    /// Applies a commit cut: no later entry refers to a seqno up to `upto`.
+    /// Applies a commit cut: a later write set that has seen less than `upto` fails.
     pub fn apply_commit_cut(&mut self, index: Index, cut: &CommitCut) {
         self.keys_since_cut = 0;
         self.verdicts_upto = self.verdicts_upto.max(cut.verdicts_upto);

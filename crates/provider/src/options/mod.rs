@@ -1,21 +1,24 @@
 //! The options of `wsrep_provider_options`: `name = value; name = value`.
 //!
-//! Accepts configurations for Galera: its names are in [`OPTIONS`] too, and most have no effect here (docs/provider.md
-//! lists those that have). An unknown name is an error.
+//! Accepts configurations for Galera: its names are in [`OPTIONS`] too. The table says what each does here; an option
+//! without effect that gets another value is noted in the error log. An unknown name is an error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::consensus::raft::Timing;
+use crate::limits::FlowControlLimits;
 
 #[cfg(test)]
 mod tests;
 
-mod names;
+mod kind;
+mod table;
 
 #[cfg(test)]
-use names::Kind;
-use names::OPTIONS;
+use kind::Kind;
+use table::{Effect, OPTIONS};
 
 /// The largest write set in bytes, whatever the option says: the lengths of the API and the log have 31 bits.
 pub const WRITE_SET_LIMIT_BYTES: u64 = 2_147_483_647;
@@ -24,6 +27,8 @@ pub const WRITE_SET_LIMIT_BYTES: u64 = 2_147_483_647;
 #[derive(Clone, Debug)]
 pub struct Options {
     values: BTreeMap<&'static str, String>,
+    /// The options that a configuration has set.
+    given: BTreeSet<&'static str>,
 }
 
 /// An invalid option.
@@ -63,14 +68,16 @@ pub enum Error {
 impl Default for Options {
     fn default() -> Self {
         let values = OPTIONS.iter().map(|option| (option.name, option.default.to_owned())).collect();
-        Self { values }
+        Self { values, given: BTreeSet::new() }
     }
 }
 
 impl Options {
-    /// Sets options from a configuration; all or none. `running`: only options that can change at run time.
-    pub fn set(&mut self, text: &str, running: bool) -> Result<(), Error> {
-        let mut values = self.values.clone();
+    /// Sets options from a configuration; all or none. `running`: only options that can change at run time. Returns notes
+    /// on options that have no effect and get another value.
+    pub fn set(&mut self, text: &str, running: bool) -> Result<Vec<String>, Error> {
+        let mut next = self.clone();
+        let mut notes = Vec::new();
         for setting in text.split(';').map(str::trim).filter(|setting| !setting.is_empty()) {
             let (name, value) = setting.split_once('=').ok_or_else(|| Error::NoValue(setting.to_owned()))?;
             let (name, value) = (name.trim(), value.trim());
@@ -80,25 +87,32 @@ impl Options {
                 let (name, kind) = (option.name, option.kind.describe());
                 return Err(Error::Value { name, kind, value: value.to_owned() });
             }
-            if running && option.is_fixed && values[option.name] != value {
+            let is_changed = next.values[option.name] != value;
+            if running && option.is_fixed && is_changed {
                 return Err(Error::Fixed(option.name));
             }
-            if let Some(why) = names::out_of_range(option.name, value) {
+            if let Some(why) = kind::out_of_range(option.name, value) {
                 return Err(Error::Range { name: option.name, value: value.to_owned(), why });
             }
-            values.insert(option.name, value.to_owned());
+            if let Effect::Ignored(reason) = option.effect
+                && is_changed
+            {
+                let name = option.name;
+                notes.push(format!("wsrep_provider_options: {name}={value} has no effect here: {reason}"));
+            }
+            next.values.insert(option.name, value.to_owned());
+            next.given.insert(option.name);
         }
-        let next = Self { values };
         next.check_timing()?;
         *self = next;
-        Ok(())
+        Ok(notes)
     }
 
     /// A lost heartbeat must not start an election.
     fn check_timing(&self) -> Result<(), Error> {
-        let seconds = |name| names::duration(self.value(name)).expect(CHECKED).as_secs_f64();
+        let seconds = |name| kind::duration(self.value(name)).expect(CHECKED).as_secs_f64();
         let heartbeats = seconds("raft.election_timeout") / seconds("raft.heartbeat_interval");
-        if heartbeats >= names::HEARTBEATS_PER_ELECTION {
+        if heartbeats >= kind::HEARTBEATS_PER_ELECTION {
             return Ok(());
         }
         let value = self.value("raft.heartbeat_interval").to_owned();
@@ -109,7 +123,7 @@ impl Options {
     /// A leader's heartbeat interval; without one for one to two times the election timeout, other nodes start an
     /// election.
     pub fn timing(&self) -> Timing {
-        let ms = |name| names::duration(self.value(name)).expect(CHECKED).as_millis() as u64;
+        let ms = |name| kind::duration(self.value(name)).expect(CHECKED).as_millis() as u64;
         Timing { heartbeat_ms: ms("raft.heartbeat_interval"), election_ms: ms("raft.election_timeout") }
     }
 
@@ -120,44 +134,45 @@ impl Options {
 
     /// The timeout of causal reads.
     pub fn causal_read_timeout(&self) -> Duration {
-        names::duration(self.value("repl.causal_read_timeout")).expect(CHECKED)
+        kind::duration(self.value("repl.causal_read_timeout")).expect(CHECKED)
     }
 
     /// The largest write set in bytes.
     pub fn write_set_limit_bytes(&self) -> u64 {
-        names::bytes(self.value("repl.max_ws_size")).expect(CHECKED).min(WRITE_SET_LIMIT_BYTES)
+        kind::bytes(self.value("repl.max_ws_size")).expect(CHECKED).min(WRITE_SET_LIMIT_BYTES)
     }
 
     /// Whether a commit waits for the sync of the log.
     pub fn log_sync(&self) -> bool {
-        names::boolean(self.value("log.sync")).expect(CHECKED)
+        kind::boolean(self.value("log.sync")).expect(CHECKED)
     }
 
-    /// The least part of the log to keep.
+    /// The least part of the log to keep. Galera's `gcache.size` is that too: a configuration for Galera may set it.
     pub fn log_retain_bytes(&self) -> u64 {
-        names::bytes(self.value("log.retain")).expect(CHECKED)
+        let has_galeras = self.given.contains("gcache.size") && !self.given.contains("log.retain");
+        kind::bytes(self.value(if has_galeras { "gcache.size" } else { "log.retain" })).expect(CHECKED)
     }
 
     /// How long the log keeps what the tables have applied.
     pub fn log_retain_time(&self) -> Duration {
-        names::duration(self.value("log.retain_time")).expect(CHECKED)
+        kind::duration(self.value("log.retain_time")).expect(CHECKED)
     }
 
     /// The size of a log segment.
     pub fn log_segment_bytes(&self) -> u64 {
-        names::bytes(self.value("log.segment")).expect(CHECKED)
+        kind::bytes(self.value("log.segment")).expect(CHECKED)
     }
 
     /// Whether the node is isolated (`gmcast.isolate`).
     pub fn is_isolated(&self) -> bool {
-        names::number(self.value("gmcast.isolate")).expect(CHECKED) > 0.0
+        kind::number(self.value("gmcast.isolate")).expect(CHECKED) > 0.0
     }
 
     /// The address to listen on, host:port.
     pub fn listen_address(&self) -> String {
         let address = self.value("gmcast.listen_addr");
         // The port of the default is the default of base_port.
-        if address == names::LISTEN_ADDRESS {
+        if address == table::LISTEN_ADDRESS {
             format!("0.0.0.0:{}", self.value("base_port"))
         } else {
             address.to_owned()
@@ -176,22 +191,40 @@ impl Options {
 
     /// Whether the node continues without a quorum.
     pub fn ignores_quorum(&self) -> bool {
-        ["pc.ignore_sb", "pc.ignore_quorum"].iter().any(|name| names::boolean(&self.values[name]).expect(CHECKED))
+        ["pc.ignore_sb", "pc.ignore_quorum"].iter().any(|name| kind::boolean(&self.values[name]).expect(CHECKED))
     }
 
     /// Whether to bootstrap a cluster without the unreachable nodes.
     pub fn is_bootstrap_wanted(&self) -> bool {
-        names::boolean(self.value("pc.bootstrap")).expect(CHECKED)
+        kind::boolean(self.value("pc.bootstrap")).expect(CHECKED)
     }
 
-    /// Receive queue length at which flow control starts.
-    pub fn flow_limit(&self) -> u64 {
-        names::number(self.value("gcs.fc_limit")).expect(CHECKED) as u64
+    /// Whether the error log tells why transactions of this node failed certification.
+    pub fn logs_conflicts(&self) -> bool {
+        kind::boolean(self.value("cert.log_conflicts")).expect(CHECKED)
     }
 
-    /// The weight of the node's vote.
-    pub fn weight(&self) -> i64 {
-        names::number(self.value("pc.weight")).expect(CHECKED) as i64
+    /// When flow control starts and ends.
+    pub fn flow_control(&self) -> FlowControlLimits {
+        let is_on = |name: &'static str| kind::boolean(self.value(name)).expect(CHECKED);
+        FlowControlLimits {
+            limit: kind::number(self.value("gcs.fc_limit")).expect(CHECKED),
+            factor: kind::number(self.value("gcs.fc_factor")).expect(CHECKED),
+            is_single_primary: is_on("gcs.fc_single_primary") || is_on("gcs.fc_master_slave"),
+            waits_for_donors: is_on("gcs.sync_donor"),
+        }
+    }
+
+    /// Whether write sets run in parallel as far as certification allows.
+    pub fn is_parallel_apply_optimistic(&self) -> bool {
+        kind::boolean(self.value("cert.optimistic_pa")).expect(CHECKED)
+    }
+
+    /// The file for metrics, and how often it is written.
+    pub fn metrics_file(&self) -> Option<(PathBuf, Duration)> {
+        let name = self.value("metrics.file");
+        let interval = kind::duration(self.value("metrics.interval")).expect(CHECKED);
+        (!name.is_empty()).then(|| (PathBuf::from(name), interval))
     }
 
     fn value(&self, name: &'static str) -> &str {

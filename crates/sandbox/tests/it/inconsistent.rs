@@ -62,7 +62,16 @@ fn a_node_that_fails_to_apply_leaves_and_receives_the_tables_of_the_others() {
         let from = since(wrong, 0).len();
         run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 1"]);
         goes(&cluster, wrong);
-        assert_logged(&since(wrong, from), &["the nodes vote on it", "The node leaves the cluster"]);
+        assert_logged(
+            &since(wrong, from),
+            &[
+                "the nodes vote on it",
+                ") initiates vote on ",
+                "[ERROR] WSREP: Failed to apply write set: gtid: ",
+                "[ERROR] WSREP: Inconsistency detected: Inconsistent by consensus on ",
+                "The node leaves the cluster",
+            ],
+        );
         run(right, &["UPDATE d.t SET a = a + 1 WHERE id = 2"]);
         comes_back(&cluster, wrong);
     }

@@ -14,6 +14,7 @@ mod galera;
 mod grastate;
 mod inconsistent;
 mod kills;
+mod known_lines;
 mod lost_tail;
 mod manual_server;
 mod mysql;
@@ -25,9 +26,11 @@ mod rest;
 mod retention;
 mod semisync;
 mod standalone;
+mod status_variables;
 mod transfers;
 mod unidentified_peers;
 mod votes;
+mod waiting_proposals;
 
 use std::path::Path;
 

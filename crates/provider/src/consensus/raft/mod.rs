@@ -352,6 +352,12 @@ impl Raft {
         self.leader
     }
 
+    /// Entries up to here are on a majority, as far as this node knows.
+    #[must_use]
+    pub fn commit_index(&self) -> Index {
+        self.commit_index
+    }
+
     /// The index of the last [`Action::Committed`]: committed, and durable here.
     #[must_use]
     pub fn apply_bound(&self) -> Index {

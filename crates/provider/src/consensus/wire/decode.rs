@@ -80,6 +80,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, InvalidField> {
         kind::PRESENT => Frame::MemberStatus(MemberStatus {
             member_id: take(rest)?,
             applied: take(rest)?,
+            oldest_seen: take(rest)?,
             has_tables: take(rest)?,
             wants_view: take(rest)?,
             is_behind: take(rest)?,

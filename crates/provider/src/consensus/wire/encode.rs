@@ -23,6 +23,7 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
         Frame::MemberStatus(status) => framed(buffer, kind::PRESENT, |buffer| {
             status.member_id.put(buffer);
             status.applied.put(buffer);
+            status.oldest_seen.put(buffer);
             status.has_tables.put(buffer);
             status.wants_view.put(buffer);
             status.is_behind.put(buffer);

@@ -79,6 +79,8 @@ pub struct MemberStatus {
     pub member_id: Uuid,
     /// The seqno up to which its tables are applied.
     pub applied: i64,
+    /// No write set that it proposes from now on, or has proposed and not ordered yet, has seen less than this.
+    pub oldest_seen: i64,
     /// Whether its tables are current: it is in the view, or waits for one that includes it.
     pub has_tables: bool,
     /// Whether it waits for a view that includes it.

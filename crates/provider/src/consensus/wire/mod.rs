@@ -8,7 +8,7 @@
 //! | byte | bytes | content |
 //! |---|---|---|
 //! | 0 | 2 | `HG` |
-//! | 2 | 1 | protocol version: 3 |
+//! | 2 | 1 | protocol version: 6 |
 //! | 3 | 1 | kind |
 //! | 4 | 4 | length of the body, at most [`BODY_LIMIT_BYTES`]; during the handshake [`HANDSHAKE_LIMIT_BYTES`] |
 //! | 8 | 4 | CRC-32 (IEEE) of the body |
@@ -38,7 +38,7 @@
 //! | 19 | append reply | term 8, round 8, accepted flag, upto 8 |
 //! | 20 | timeout now | term 8 |
 //! | 32 | forward | term 8, session 16, number 8, payload |
-//! | 33 | member status | member ID 16, applied 8, wants view flag, behind flag, optional address of its joiner: text, optional apply error: seqno 8, error 8 |
+//! | 33 | member status | member ID 16, applied 8, oldest seen 8, has tables flag, wants view flag, behind flag, optional address of its joiner: text, optional apply error: seqno 8, error 8 |
 //! | 34 | join | request: payload, donor: text |
 //! | 35 | install snapshot | term 8, log id, membership, list of node 8 and address text, upto 8, lineage |
 //! | 36 | leave | |
@@ -79,7 +79,7 @@ pub use frame_reader::{FrameReader, IncomingFrame};
 use crate::log::PAYLOAD_LIMIT_BYTES;
 
 /// The protocol version of this release.
-pub const PROTOCOL_VERSION: u8 = 5;
+pub const PROTOCOL_VERSION: u8 = 6;
 /// The largest body: one entry of the largest size, and its frame.
 pub const BODY_LIMIT_BYTES: u64 = PAYLOAD_LIMIT_BYTES + (1 << 20);
 /// The largest body during the handshake: limits the memory for unidentified peers.

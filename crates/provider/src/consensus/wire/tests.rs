@@ -107,6 +107,7 @@ impl Rng {
             1 => Frame::MemberStatus(MemberStatus {
                 member_id: self.uuid(),
                 applied: self.next() as i64,
+                oldest_seen: self.next() as i64,
                 has_tables: self.flag(),
                 wants_view: self.flag(),
                 is_behind: self.flag(),

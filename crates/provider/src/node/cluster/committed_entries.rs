@@ -7,11 +7,11 @@ use crate::entry::{self, CommitCut, Entry, WriteSetHead};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
-use crate::node::commit::{Ordered, Proposal};
+use crate::node::commit::{Distances, Ordered, Proposal};
 use crate::node::delivery::{Delivered, Delivery};
 use crate::node::recv_queue::Work;
 use crate::node::replica::OrderedEntry;
-use crate::node::total_order::takes_seqno;
+use crate::node::total_order::{Verdict, takes_seqno};
 use crate::node::{Node, OrderState, lock};
 use crate::server::{CallbackError, Flags, Meta};
 use std::sync::atomic::Ordering as Atomic;
@@ -74,8 +74,10 @@ impl Node {
                     let depends_on = verdict.depends_on;
                     let source = self.member_id_for_server(head.source);
                     let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
-                    self.count(keys.len(), bytes.len() - data.len(), data.len(), seqno - depends_on);
-                    let ordered = Ordered { meta, passed: verdict.passed, index: None, aborted };
+                    let distances = Distances::of(seqno, depends_on, head.last_seen);
+                    self.count(keys.len(), bytes.len() - data.len(), data.len(), distances);
+                    let Verdict { passed, failure, .. } = verdict;
+                    let ordered = Ordered { meta, passed, failure, index: None, aborted };
                     let answer = proposed.slot;
                     // A TOI statement waits for more than its turn; a rolled back write set need not wait.
                     let Some(transaction) = transaction.filter(|_| ordered.passed && !aborted) else {
@@ -131,22 +133,22 @@ impl Node {
         Ok(Some(ordered_entry))
     }
 
-    /// In a cluster, proposes a write set that needs no reply; it comes back like those of others. False: this is a
-    /// single node.
+    /// In a cluster, proposes a write set without keys that needs no reply; it comes back like those of others. False:
+    /// this is a single node.
     pub(in crate::node) fn send_without_waiting(&self, proposal: &Proposal<'_>) -> bool {
         let Some(cluster) = self.cluster() else { return false };
         let Proposal { flags, trx, conn, keys, data, .. } = *proposal;
-        let (source, last_seen) = {
+        let source = {
             let order_state = lock(&self.order);
             match order_state.as_ref() {
-                Some(OrderState { order, is_single_node: false }) => (order.member, self.commit_monitor.last_left()),
+                Some(OrderState { order, is_single_node: false }) => order.member,
                 _ => return false,
             }
         };
         // Without quorum, the member ID ends, and its streaming transactions with it.
         if matches!(self.gate.state(), GateState::Open | GateState::Paused) {
             let request_id = cluster.new_request_id();
-            let head = WriteSetHead { flags, source, trx, conn, last_seen, request_id };
+            let head = WriteSetHead { flags, source, trx, conn, last_seen: entry::SEEN_ALL, request_id };
             let mut bytes = entry::encode_write_set(&head, keys, data.iter().map(|part| part.len()).sum());
             data.iter().for_each(|part| bytes.extend_from_slice(part));
             cluster.send(Command::Propose { request_id, bytes });

@@ -34,6 +34,7 @@ impl Node {
                 donations.push_front(Donation { instance_id, address, status: DonationStatus::InProgress });
                 donations.truncate(DONATIONS_LIMIT);
             }
+            self.shift_donor();
             if !self.recv_queue.push(Work::Donate { request, seqno }) {
                 self.finish_donation(DONATION_REFUSED);
             }
@@ -66,10 +67,16 @@ impl Node {
 
     /// The donation has ended. `code`: 0 if everything was sent.
     pub(in crate::node) fn finish_donation(&self, code: i32) {
-        if let Some(donation) = lock(&self.donations).front_mut() {
+        let address = lock(&self.donations).front_mut().map(|donation| {
             donation.status =
                 if code == 0 { DonationStatus::Sent } else { DonationStatus::Failed { code: code.into() } };
-        }
+            donation.address.clone()
+        });
         self.recv_queue.is_donating.store(false, Atomic::SeqCst);
+        let address = address.unwrap_or_default();
+        let raft = self.cluster().map(|cluster| cluster.raft_status()).unwrap_or_default();
+        let joiner = raft.peers.iter().find(|peer| peer.address == address).map_or(address.as_str(), |peer| &peer.name);
+        self.log_transfer_end(joiner, &self.setup.name, code.into());
+        self.shift_donor();
     }
 }

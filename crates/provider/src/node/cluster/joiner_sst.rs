@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use super::{ClusterHandle, Command, JoinRequest, SstResult};
+use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::node::{Node, lock};
@@ -38,6 +39,7 @@ impl Node {
         // An SST to a killed node at this address may still be running: its data would come to this one.
         cluster.send(Command::SendJoinRequest(JoinRequest::PrepareSst));
         cluster.wait_for(None, |status| status.can_prepare_sst).ok_or(Unprepared)?;
+        self.shift_to(NodeState::Joiner);
         cluster.set_waiting_for_sst(true);
         let request = self.server.sst_request().map_err(|CallbackError| Unprepared)?;
         // Until the SST is complete, the tables are undefined, whatever a killed server finds in them.
@@ -56,6 +58,7 @@ impl Node {
             SstResult::DonorLost(text) => return Err(Failed(text)),
         };
         self.note(&format!("the received state is at {position}"));
+        self.shift_to(NodeState::Joined);
         let has_snapshot =
             |status: &super::ClusterStatus| status.snapshot_upto.is_some_and(|upto| status.apply_bound >= upto);
         cluster.wait_for(None, has_snapshot).ok_or(Leaving)?;

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 use super::lock;
 use crate::consensus::links::Waker;
-use crate::identity::Uuid;
+use crate::entry::WriteSetHead;
 use crate::log::Index;
 use crate::transaction::Transaction;
 
@@ -45,7 +45,7 @@ mod node_lineage;
 mod pending_proposals;
 mod relay;
 
-pub(super) use super::replica::{ClusterStatus, Command, RetainTime};
+pub(super) use super::replica::{ClusterStatus, Command, RaftStatus, RetainTime};
 use super::replica::{JoinRequest, SstResult};
 pub(super) use donor::Donation;
 pub(super) use driver_start::{StartMode, start};
@@ -55,6 +55,7 @@ use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};
 struct Mailbox {
     commands: Vec<Command>,
     status: ClusterStatus,
+    raft_status: Arc<RaftStatus>,
     sst_result: Option<SstResult>,
     /// The node waits for an SST.
     is_waiting_for_sst: bool,
@@ -120,16 +121,14 @@ impl ClusterHandle {
     }
 
     /// Registers a thread that waits for its proposal. Returns the slot of the result.
-    pub fn register_proposal(
-        &self,
-        source: Uuid,
-        request_id: u64,
-        transaction: Option<&Arc<Transaction>>,
-    ) -> Arc<AnswerSlot> {
-        let answer = Arc::<AnswerSlot>::default();
+    pub fn register_proposal(&self, head: &WriteSetHead, transaction: Option<&Arc<Transaction>>) -> Arc<AnswerSlot> {
+        let slot = Arc::<AnswerSlot>::default();
+        let WriteSetHead { source, last_seen, request_id, .. } = *head;
         let transaction = transaction.map(Arc::clone);
-        self.pending_proposals.add(request_id, PendingProposal { source, transaction, slot: Arc::clone(&answer) });
-        answer
+        let since = Instant::now();
+        let pending = PendingProposal { source, last_seen, since, transaction, slot: Arc::clone(&slot) };
+        self.pending_proposals.add(request_id, pending);
+        slot
     }
 
     /// Sends a command to the driver.
@@ -154,6 +153,15 @@ impl ClusterHandle {
     /// The node's state in its cluster.
     pub fn status(&self) -> ClusterStatus {
         self.mailbox().status
+    }
+
+    /// Raft's state when it was published last.
+    pub fn raft_status(&self) -> Arc<RaftStatus> {
+        Arc::clone(&self.mailbox().raft_status)
+    }
+
+    fn set_raft_status(&self, status: RaftStatus) {
+        self.mailbox().raft_status = Arc::new(status);
     }
 
     /// Waits for a state. None: the driver has ended, or the timeout has passed.

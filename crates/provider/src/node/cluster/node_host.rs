@@ -18,8 +18,8 @@ use crate::gate::GateState;
 use crate::identity::Uuid;
 use crate::log::{self, DiskLog, Index, LogRecords, Shared};
 use crate::node::replica::{
-    Clock, ClusterStatus, Command, EntryLog, FlowEvent, LocalNode, OrderedEntry, SingleNodeEnd, SstResult, Synced,
-    Transport, Waiters,
+    Clock, ClusterStatus, Command, EntryLog, FlowEvent, LocalNode, OrderedEntry, RaftStatus, SingleNodeEnd, SstResult,
+    Synced, Transport, Waiters,
 };
 use crate::node::{Node, OrderState, TotalOrder, lock};
 use crate::server::{CallbackError, Level, Member};
@@ -49,6 +49,12 @@ impl NodeHost {
         let mut events = Vec::new();
         self.links.poll(timeout, &mut events);
         events
+    }
+
+    /// The lengths of the receive queue at which a pause ends and starts.
+    fn flow_control_interval(&self) -> (u64, u64) {
+        let members = self.with_order(|order| order.members().len()).unwrap_or(0);
+        self.node.limits.flow_control().interval(members)
     }
 
     /// The log, if the node has one.
@@ -193,6 +199,10 @@ impl LocalNode for NodeHost {
         self.node.server.log(level, text);
     }
 
+    fn log_transfer_request(&self, joiner: &str, preference: &str, donor: &str) {
+        self.node.log_transfer_request(joiner, preference, donor);
+    }
+
     fn fail(&mut self, text: &str) {
         self.node.fail(text);
     }
@@ -247,11 +257,17 @@ impl LocalNode for NodeHost {
     }
 
     fn queued(&self) -> (u64, u64) {
-        (self.node.recv_queue.queued() as u64, self.node.limits.queued())
+        (self.node.recv_queue.queued() as u64, self.flow_control_interval().1)
+    }
+
+    fn resume_limit(&self) -> u64 {
+        self.flow_control_interval().0
     }
 
     fn is_desynced(&self) -> bool {
-        self.node.counters.desync_count.get() > 0
+        let is_donor = self.node.recv_queue.is_donating.load(Atomic::SeqCst);
+        let counts_as_donor = is_donor && !self.node.limits.flow_control().waits_for_donors;
+        self.node.counters.desync_count.get() > 0 || counts_as_donor
     }
 
     fn set_leader_term(&mut self, term: Term) {
@@ -392,6 +408,14 @@ impl Waiters for NodeHost {
 
     fn set_status(&mut self, status: ClusterStatus) {
         self.cluster.set_status(status);
+    }
+
+    fn set_raft_status(&mut self, status: RaftStatus) {
+        self.cluster.set_raft_status(status);
+    }
+
+    fn oldest_seen(&self) -> Option<i64> {
+        self.cluster.pending_proposals.oldest_seen()
     }
 
     fn refuse_proposal(&mut self, request_id: u64) {

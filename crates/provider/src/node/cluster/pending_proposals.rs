@@ -1,20 +1,38 @@
 //! Pending proposals: the threads that wait for a seqno.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::lock;
 use crate::identity::Uuid;
 use crate::node::commit::Ordered;
+use crate::statistics::{Latencies, QueueLengths};
 use crate::transaction::Transaction;
 
-/// Pending proposals of this node, by request id.
+/// Pending proposals of this node.
 #[derive(Debug, Default)]
 pub(in crate::node) struct PendingProposals {
-    proposals: Mutex<HashMap<u64, PendingProposal>>,
-    /// Read and set under the lock of `proposals`.
-    is_closed: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By request id.
+    proposals: HashMap<u64, PendingProposal>,
+    /// Their last-seen seqnos, with the request ids.
+    seen: BTreeSet<(i64, u64)>,
+    is_closed: bool,
+    lengths: QueueLengths,
+    latencies: Latencies,
+}
+
+impl State {
+    fn remove(&mut self, request_id: u64) -> Option<PendingProposal> {
+        let pending = self.proposals.remove(&request_id)?;
+        self.seen.remove(&(pending.last_seen, request_id));
+        Some(pending)
+    }
 }
 
 /// A proposal that a thread waits for.
@@ -22,6 +40,10 @@ pub(in crate::node) struct PendingProposals {
 pub(in crate::node) struct PendingProposal {
     /// The member ID of its write set.
     pub source: Uuid,
+    /// The last-seen seqno of its write set.
+    pub last_seen: i64,
+    /// When it was added.
+    pub since: Instant,
     /// The transaction that may be aborted meanwhile.
     pub transaction: Option<Arc<Transaction>>,
     /// Where the result goes.
@@ -57,39 +79,49 @@ impl AnswerSlot {
 impl PendingProposals {
     /// Adds a pending proposal; after [`PendingProposals::close`] it fails at once.
     pub fn add(&self, request_id: u64, pending: PendingProposal) {
-        let mut proposals = lock(&self.proposals);
-        if self.is_closed.load(Ordering::SeqCst) {
+        let mut state = lock(&self.state);
+        if state.is_closed {
             pending.slot.set(None);
         } else {
-            proposals.insert(request_id, pending);
+            let found = state.proposals.len();
+            state.lengths.on_enter(found);
+            state.seen.insert((pending.last_seen, request_id));
+            state.proposals.insert(request_id, pending);
         }
     }
 
     /// No proposal succeeds any more.
     pub fn close(&self) {
-        {
-            let _proposals = lock(&self.proposals);
-            self.is_closed.store(true, Ordering::SeqCst);
-        }
+        lock(&self.state).is_closed = true;
         self.refuse_all();
     }
 
     /// A proposal is ordered. None: no thread waits for it, or it is another node's.
     pub fn take(&self, source: Uuid, request_id: u64) -> Option<PendingProposal> {
-        let mut proposals = lock(&self.proposals);
-        let is_own = proposals.get(&request_id).is_some_and(|pending| pending.source == source);
-        if is_own { proposals.remove(&request_id) } else { None }
+        let mut state = lock(&self.state);
+        let is_own = state.proposals.get(&request_id).is_some_and(|pending| pending.source == source);
+        if !is_own {
+            return None;
+        }
+        let pending = state.remove(request_id)?;
+        state.latencies.add(pending.since.elapsed());
+        Some(pending)
     }
 
     /// The outcome of all pending proposals is unknown: their threads return.
     pub fn refuse_all(&self) {
-        let proposals = std::mem::take(&mut *lock(&self.proposals));
+        let proposals = {
+            let mut state = lock(&self.state);
+            state.seen.clear();
+            std::mem::take(&mut state.proposals)
+        };
         proposals.values().for_each(|pending| pending.slot.set(None));
     }
 
     /// The proposal is refused.
     pub fn refuse(&self, request_id: u64) {
-        if let Some(pending) = lock(&self.proposals).remove(&request_id) {
+        let pending = lock(&self.state).remove(request_id);
+        if let Some(pending) = pending {
             pending.slot.set(None);
         }
     }
@@ -99,11 +131,28 @@ impl PendingProposals {
         let is_victim = |pending: &PendingProposal| {
             pending.transaction.as_ref().is_some_and(|transaction| transaction.is_aborted())
         };
-        lock(&self.proposals).values().any(is_victim)
+        lock(&self.state).proposals.values().any(is_victim)
+    }
+
+    /// The least last-seen seqno of the pending proposals.
+    pub fn oldest_seen(&self) -> Option<i64> {
+        lock(&self.state).seen.first().map(|(last_seen, _)| *last_seen)
+    }
+
+    /// The number of pending proposals over time, and how long they have waited for their seqnos.
+    pub fn statistics(&self) -> (QueueLengths, Latencies) {
+        let state = lock(&self.state);
+        (state.lengths, state.latencies)
+    }
+
+    /// FLUSH STATUS.
+    pub fn reset_statistics(&self) {
+        let mut state = lock(&self.state);
+        (state.lengths, state.latencies) = Default::default();
     }
 
     /// Number of pending proposals.
     pub fn len(&self) -> usize {
-        lock(&self.proposals).len()
+        lock(&self.state).proposals.len()
     }
 }

@@ -91,6 +91,8 @@ impl<H: Host> Replica<H> {
         if assigned.is_some() {
             return;
         }
+        let [joiner_name, donor_name] = [from, donor_node].map(|node| self.node_name(node));
+        self.host.log_transfer_request(&joiner_name, donor, &donor_name);
         self.donors.insert(donor_node, (self.now_ms(), address.clone()));
         if let Some(peer) = self.peers.get_mut(&from) {
             peer.assigned_donor = Some((request.clone(), donor_node));

@@ -1,5 +1,5 @@
-//! Flow control: while the receive queue of a member is over `gcs.fc_limit`, the leader appends nothing more; nor while
-//! its disk stalls and its log fills the memory.
+//! Flow control: while the receive queue of a member is over its limit (`FlowControlLimits`), the leader appends nothing
+//! more; nor while its disk stalls and its log fills the memory.
 //!
 //! Each node reports to the leader whether it is behind. The leader holds proposals back, and their clients wait.
 //! Beyond a limit it drops forwards; their nodes send them again.
@@ -39,6 +39,8 @@ pub(super) struct FlowControl {
     held: VecDeque<HeldProposal>,
     held_bytes: usize,
     paused_since: Option<Duration>,
+    /// This node's receive queue has passed the limit, and is not short enough again.
+    is_over_limit: bool,
 }
 
 impl<H: Host> Replica<H> {
@@ -47,10 +49,14 @@ impl<H: Host> Replica<H> {
     /// wait for the slowest.
     pub(super) fn is_behind(&self) -> bool {
         let is_desynced = self.host.is_desynced();
-        let (queued, limit) = self.host.queued();
-        let is_full = queued > limit;
         let waits = self.host.has_victim() || self.host.apply_error().is_some();
-        !is_desynced && is_full && !waits
+        self.flow_control.is_over_limit && !is_desynced && !waits
+    }
+
+    fn update_over_limit(&mut self) {
+        let (queued, limit) = self.host.queued();
+        let was_over = self.flow_control.is_over_limit;
+        self.flow_control.is_over_limit = queued > if was_over { self.host.resume_limit() } else { limit };
     }
 
     /// Whether a member of the view is behind.
@@ -81,6 +87,7 @@ impl<H: Host> Replica<H> {
 
     /// Starts or ends a flow control pause.
     pub(super) fn update_flow_control(&mut self, actions: &mut Vec<Action>) {
+        self.update_over_limit();
         let is_log_slow = self.round.is_syncing && self.host.is_backed_up();
         let is_leader = self.leader_duties.is_some() && !self.status.is_single_node;
         let is_paused = is_leader && (is_log_slow || self.is_member_behind());

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::RaftStatus;
 use super::input::Command;
 use super::status::{ClusterStatus, SstResult};
 use crate::consensus::NodeId;
@@ -105,6 +106,8 @@ pub(in crate::node) trait LocalNode {
     fn name(&self) -> String;
     /// Writes to the error log.
     fn log(&self, level: Level, text: &str);
+    /// Logs that a joiner has requested an SST, and has a donor; by their names.
+    fn log_transfer_request(&self, _joiner: &str, _preference: &str, _donor: &str) {}
     /// Writes a note to the error log.
     fn note(&self, text: &str) {
         self.log(Level::Note, text);
@@ -141,6 +144,10 @@ pub(in crate::node) trait LocalNode {
     ) -> Result<Option<OrderedEntry>, CallbackError>;
     /// Number of entries that wait to be applied, and the limit for flow control.
     fn queued(&self) -> (u64, u64);
+    /// The length of the queue at which a node that was behind is so no more. At most the limit.
+    fn resume_limit(&self) -> u64 {
+        self.queued().1
+    }
     /// The node may fall behind.
     fn is_desynced(&self) -> bool;
     /// The term that this node leads in.
@@ -195,6 +202,13 @@ pub(in crate::node) trait Waiters {
     fn defer_command(&mut self, command: Command);
     /// The node's state in its cluster has changed.
     fn set_status(&mut self, status: ClusterStatus);
+    /// Raft's state, for status variables.
+    fn set_raft_status(&mut self, _status: RaftStatus) {}
+    /// The least last-seen seqno of the proposals that threads wait for. To be read with [`LocalNode::with_order`], since a
+    /// thread registers its proposal under the order's lock. A host without threads has none.
+    fn oldest_seen(&self) -> Option<i64> {
+        None
+    }
     /// A proposal is refused.
     fn refuse_proposal(&mut self, request_id: u64);
     /// Whether a waiting transaction blocks the applying, and yields once it is ordered.

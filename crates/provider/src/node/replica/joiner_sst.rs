@@ -40,6 +40,8 @@ impl<H: Host> Replica<H> {
             return;
         }
         self.host.note(&format!("{} is the donor of this node", self.name_of(node)));
+        let [joiner, donor] = [self.own_node(), node].map(|node| self.node_name(node));
+        self.host.log_transfer_request(&joiner, &self.host.preferred_donor(), &donor);
         self.status.donor_resolved_upto = None;
         self.joiner.donor = Some(Donor { node, is_in_progress: false, asked_ms: 0, unanswered: 0 });
     }
@@ -85,6 +87,15 @@ impl<H: Host> Replica<H> {
         self.status.donor_resolved_upto = Some(-1);
         let text = format!("the donor, {}, {what}", self.name_of(donor.node));
         self.host.set_sst_result(SstResult::DonorLost(text));
+    }
+
+    /// A node's `wsrep_node_name`.
+    pub(super) fn node_name(&self, node: NodeId) -> String {
+        match self.peers.get(&node) {
+            Some(peer) => peer.hello.name.clone(),
+            None if node == self.own_node() => self.host.name(),
+            None => node.to_string(),
+        }
     }
 
     /// The node's name, for the error log.

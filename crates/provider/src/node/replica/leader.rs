@@ -1,10 +1,12 @@
 //! The leader's duties: when each runs, and the commit cuts. Views: `view`. Voters: `membership`.
 
 use super::Replica;
+use super::commit_cut::{self, MemberSeqnos};
 use super::host::Host;
 use super::peer::Peer;
 use crate::consensus::NodeId;
 use crate::consensus::raft::{Action, Term};
+use crate::consensus::wire::MemberStatus;
 use crate::entry::{self, Voter};
 use crate::identity::Uuid;
 use crate::log::Index;
@@ -165,24 +167,27 @@ impl<H: Host> Replica<H> {
         {
             return;
         }
-        let (own, released) = (self.host.member_id(), self.host.last_released());
-        let applied_by = |member_id: Uuid| {
+        let own = self.host.member_id();
+        let seqnos_of = |member_id: Uuid| {
             if member_id == own {
-                return released;
+                let applied = self.host.last_released();
+                return MemberSeqnos { applied, oldest_seen: self.host.oldest_seen().unwrap_or(i64::MAX).min(applied) };
             }
             let statuses = self.peers.values().filter_map(|peer| peer.status.as_ref());
-            statuses
-                .filter(|(member_status, _)| member_status.member_id == member_id)
-                .map(|(member_status, _)| member_status.applied)
-                .min()
-                .unwrap_or(0)
+            let reported = statuses.filter(|(member_status, _)| member_status.member_id == member_id).map(
+                |(MemberStatus { applied, oldest_seen, .. }, _)| MemberSeqnos {
+                    applied: *applied,
+                    oldest_seen: *oldest_seen,
+                },
+            );
+            reported.min_by_key(|seqnos| seqnos.applied).unwrap_or_default()
         };
         let cut = self.host.with_order(|order| {
             if !order.needs_commit_cut() {
                 return None;
             }
-            let applied = order.members().iter().map(|member| applied_by(member.id));
-            let upto = applied.min().unwrap_or(0).min(order.seqno);
+            let members = order.members().iter().map(|member| seqnos_of(member.id));
+            let upto = commit_cut::upto(members, order.seqno, order.keys());
             (upto > order.last_cut_upto).then(|| order.next_commit_cut(upto))
         });
         if let Some(cut) = cut.flatten() {

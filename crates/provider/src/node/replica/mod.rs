@@ -29,6 +29,7 @@
 //! | `flow_control` | [`FlowControl`] | when the leader appends nothing more |
 //! | `retention`, `purge` | [`Retention`] | what must stay in the log, and what is purged |
 //! | `leader` | [`LeaderDuties`] | when which duty runs; commit cuts |
+//! | `commit_cut` | | up to which seqno a commit cut may go |
 //! | `view`, `next_view` | | the members of the next view |
 //! | `membership` | | the voters |
 //! | `leave` | [`Leave`] | how a node, or a stuck leader, gives up its place |
@@ -39,6 +40,7 @@
 //! | `joiner`, `joiner_sst` | [`Joiner`] | how a node joins, and receives an SST |
 //! | `donor` | | which node donates |
 //! | `status_report` | | what the server's threads and the leader are told |
+//! | `raft_status` | [`RaftStatus`] | Raft's state, for status variables |
 //!
 //! *Absent*: files, sockets, clocks, threads, locks, callbacks of the server.
 
@@ -53,6 +55,7 @@ use crate::consensus::wire::MemberStatus;
 use crate::log::{self, Index};
 
 mod bootstrap;
+mod commit_cut;
 mod committed_entries;
 mod dispatch;
 mod donor;
@@ -71,6 +74,7 @@ mod proposals;
 mod purge;
 mod quorum;
 mod raft_actions;
+mod raft_status;
 mod reads;
 mod retention;
 mod single_node;
@@ -95,6 +99,7 @@ pub(in crate::node) use host::{
     Clock, EntryLog, FlowEvent, Host, LocalNode, OrderedEntry, SingleNodeEnd, Synced, Transport, Waiters,
 };
 pub(in crate::node) use input::{Command, JoinRequest};
+pub use raft_status::{PeerStatus, RaftStatus};
 pub(in crate::node) use retention::RetainTime;
 pub(in crate::node) use start::{Settings, initial_state};
 pub(in crate::node) use status::{ClusterStatus, SstResult};
@@ -166,6 +171,8 @@ pub(in crate::node) struct Replica<H> {
     leave: Leave,
     /// The last status report, and when.
     reported: Option<(MemberStatus, u64)>,
+    /// When Raft's state was published last; 0: never.
+    raft_published_ms: u64,
 }
 
 impl<H: Host> Replica<H> {

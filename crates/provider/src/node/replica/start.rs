@@ -81,6 +81,7 @@ impl<H: Host> Replica<H> {
             joiner: Joiner::default(),
             leave: Leave::default(),
             reported: None,
+            raft_published_ms: 0,
         }
     }
 

@@ -22,6 +22,7 @@ impl<H: Host> Replica<H> {
         }
         self.host.set_status(self.status);
         let member_status = self.member_status();
+        self.publish_raft_status(now, member_status.is_behind);
         let is_due = self.reported.as_ref().is_none_or(|(reported, at)| {
             reported.is_behind != member_status.is_behind
                 || reported.apply_error != member_status.apply_error
@@ -63,7 +64,9 @@ impl<H: Host> Replica<H> {
     /// The status of this node.
     pub(super) fn member_status(&self) -> MemberStatus {
         let member_id = self.host.member_id();
-        let is_in = self.host.with_order(|order| order.is_in_view(member_id)).unwrap_or(false);
+        // A thread reads its last-seen seqno and registers its proposal under the order's lock. `applied` was read before.
+        let read = self.host.with_order(|order| (order.is_in_view(member_id), self.host.oldest_seen()));
+        let (is_in, oldest_pending) = read.unwrap_or((false, None));
         let is_caught_up = self.host.is_caught_up() && self.ordered.index.is_some();
         let is_nearly_caught_up =
             self.ordered.index.is_some_and(|taken| taken == self.status.apply_bound) && self.host.queued().0 < 64;
@@ -75,6 +78,7 @@ impl<H: Host> Replica<H> {
         MemberStatus {
             member_id,
             applied: self.ordered.applied,
+            oldest_seen: oldest_pending.unwrap_or(i64::MAX).min(self.ordered.applied),
             has_tables: is_in || wants_view,
             wants_view,
             is_behind: self.is_behind(),

@@ -1,0 +1,172 @@
+//! Lines of the error log that begin with Galera's words, and without this provider's name: scripts look for them.
+//!
+//! Each tells an event that this provider has too. Which lines programs look for: the patterns of pt-galera-log-explainer
+//! (Percona Toolkit), and the suppressions of the server's own tests. docs/provider.md lists the lines. The functions are
+//! pure; the node passes the lines to the server.
+
+use crate::identity::{Gtid, Uuid};
+use crate::server::Member;
+
+#[cfg(test)]
+mod tests;
+
+/// The state of a node, in the words of its "Shifting" lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NodeState {
+    /// Not connected.
+    #[default]
+    Closed,
+    /// Connected, without a quorum.
+    Open,
+    /// With a quorum; its tables are not current yet.
+    Primary,
+    /// It receives an SST.
+    Joiner,
+    /// It has its tables, and applies what they lack.
+    Joined,
+    /// It takes part.
+    Synced,
+    /// It sends an SST, or is desynced.
+    Donor,
+}
+
+impl NodeState {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "CLOSED",
+            Self::Open => "OPEN",
+            Self::Primary => "PRIMARY",
+            Self::Joiner => "JOINER",
+            Self::Joined => "JOINED",
+            Self::Synced => "SYNCED",
+            Self::Donor => "DONOR/DESYNCED",
+        }
+    }
+
+    /// Ascends on the way up.
+    fn rank(self) -> u8 {
+        match self {
+            Self::Closed => 0,
+            Self::Open => 1,
+            Self::Primary => 2,
+            Self::Joiner | Self::Donor => 3,
+            Self::Joined => 4,
+            Self::Synced => 5,
+        }
+    }
+}
+
+/// The states that no node leaves out on the way up.
+const LADDER: [NodeState; 3] = [NodeState::Open, NodeState::Primary, NodeState::Joined];
+
+/// The lines of a change of state, one for each step: up through all states between, down at once. `seqno`: the last
+/// committed one.
+pub fn shift(from: NodeState, to: NodeState, seqno: i64) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut at = from;
+    let between = LADDER.into_iter().filter(|step| from.rank() < step.rank() && step.rank() < to.rank());
+    for step in between.chain((from != to).then_some(to)) {
+        lines.push(format!("Shifting {} -> {} (TO: {seqno})", at.name(), step.name()));
+        at = step;
+    }
+    lines
+}
+
+/// A view that a node has got.
+pub struct ViewLines<'a> {
+    /// The members of its last view.
+    pub before: &'a [Member],
+    /// The members now.
+    pub members: &'a [Member],
+    /// This node's index.
+    pub own_index: i32,
+    /// Number of views so far.
+    pub number: i64,
+    /// The view's GTID.
+    pub state: Gtid,
+}
+
+impl ViewLines<'_> {
+    /// The lines of a primary view. `address_of`: a member's address for other nodes, if it is known.
+    pub fn lines(&self, address_of: impl Fn(&Member) -> Option<String>) -> Vec<String> {
+        let Self { before, members, own_index, number, state } = *self;
+        let count = members.len();
+        let is_bootstrap = if number <= 1 { "yes" } else { "no" };
+        let mut lines = vec![
+            format!(
+                "New COMPONENT: primary = yes, bootstrap = {is_bootstrap}, my_idx = {own_index}, memb_num = {count}"
+            ),
+            format!(
+                "Quorum results: component = PRIMARY, conf_id = {number}, members = {count}/{count} (joined/total), \
+                 act_id = {}, group UUID = {}",
+                state.seqno, state.history_uuid
+            ),
+        ];
+        let own = usize::try_from(own_index).ok().and_then(|own_index| members.get(own_index)).map(|member| member.id);
+        let is_new = |member: &Member| before.iter().all(|known| known.id != member.id);
+        let is_gone = |member: &Member| members.iter().all(|known| known.id != member.id);
+        let endpoint = |member: &Member| address_of(member).unwrap_or_else(|| member.incoming.clone());
+        for member in members.iter().filter(|member| is_new(member) && Some(member.id) != own) {
+            lines.push(format!("declaring {} at tcp://{} stable", short(member.id), endpoint(member)));
+        }
+        for member in before.iter().filter(|member| is_gone(member)) {
+            lines.push(format!("forgetting {} (tcp://{})", short(member.id), endpoint(member)));
+        }
+        for (index, member) in members.iter().enumerate().filter(|(_, member)| is_new(member)) {
+            lines.push(format!("Member {index}.0 ({}) synced with group.", member.name));
+        }
+        lines
+    }
+}
+
+/// The lines of a node that has lost the quorum.
+pub fn non_primary() -> [String; 2] {
+    [
+        "New COMPONENT: primary = no, bootstrap = no, my_idx = 0, memb_num = 1".to_owned(),
+        "Received NON-PRIMARY.".to_owned(),
+    ]
+}
+
+/// The line of the lengths of the receive queue at which flow control ends and starts.
+pub fn flow_control_interval((lower, upper): (u64, u64)) -> String {
+    format!("Flow-control interval: [{lower}, {upper}]")
+}
+
+/// A node: `1.0 (node2)`, with its index in the view. A joiner is in no view yet: `-1.-1`, as Galera's for a node that is not
+/// in the group.
+pub fn node(members: &[Member], name: &str) -> String {
+    match members.iter().position(|member| member.name == name) {
+        Some(index) => format!("{index}.0 ({name})"),
+        None => format!("-1.-1 ({name})"),
+    }
+}
+
+/// The line of a request for an SST. `preference`: `wsrep_sst_donor`.
+pub fn transfer_request(joiner: &str, preference: &str, donor: &str) -> String {
+    let preference = if preference.is_empty() { "*any*" } else { preference };
+    format!("Member {joiner} requested state transfer from '{preference}'. Selected {donor}(SYNCED) as donor.")
+}
+
+/// The line of the end of an SST. `failure`: why it failed.
+pub fn transfer_end(joiner: &str, donor: &str, failure: Option<&str>) -> String {
+    match failure {
+        None => format!("{donor}: State transfer to {joiner} complete."),
+        Some(why) => format!("{donor}: State transfer to {joiner} failed: {why}"),
+    }
+}
+
+/// The line of a node that could not apply a write set, and asks for a vote. `error`: a hash of the server's message.
+pub fn vote(node: &str, gtid: Gtid, error: u64, message: &str) -> String {
+    format!("Member {node} initiates vote on {gtid},{error:016x}:  {message}")
+}
+
+/// The line of a node that starts or ends to be desynced.
+pub fn desync(node: &str, is_desynced: bool) -> String {
+    let what = if is_desynced { "desyncs itself from group" } else { "resyncs itself to group." };
+    format!("Member {node} {what}")
+}
+
+/// A member ID as Galera shortens it: eight and four digits.
+fn short(member_id: Uuid) -> String {
+    member_id.to_string().chars().take(13).collect()
+}

@@ -1,0 +1,75 @@
+//! The lines, in the form that programs look for.
+
+use super::*;
+
+fn member(id: u8, name: &str) -> Member {
+    Member { id: Uuid([id; 16]), name: name.to_owned(), incoming: format!("10.0.0.{id}:3306") }
+}
+
+#[test]
+fn a_node_shifts_up_through_all_states_and_down_at_once() {
+    use NodeState::{Closed, Donor, Joiner, Open, Primary, Synced};
+    let shifts = |from, to| {
+        let lines = shift(from, to, 7);
+        lines.iter().map(|line| line.replace("Shifting ", "").replace(" (TO: 7)", "")).collect::<Vec<_>>()
+    };
+    assert_eq!(shift(Closed, Open, 7), ["Shifting CLOSED -> OPEN (TO: 7)"]);
+    assert_eq!(shifts(Open, Synced), ["OPEN -> PRIMARY", "PRIMARY -> JOINED", "JOINED -> SYNCED"]);
+    assert_eq!(shifts(Primary, Joiner), ["PRIMARY -> JOINER"]);
+    assert_eq!(shifts(Joiner, Synced), ["JOINER -> JOINED", "JOINED -> SYNCED"]);
+    assert_eq!(shifts(Open, Joiner), ["OPEN -> PRIMARY", "PRIMARY -> JOINER"]);
+    assert_eq!(shifts(Synced, Donor), ["SYNCED -> DONOR/DESYNCED"]);
+    assert_eq!(shifts(Donor, Synced), ["DONOR/DESYNCED -> JOINED", "JOINED -> SYNCED"]);
+    assert_eq!(shifts(Synced, Open), ["SYNCED -> OPEN"]);
+    assert_eq!(shifts(Joiner, Closed), ["JOINER -> CLOSED"]);
+    assert_eq!(shifts(Synced, Synced), [""; 0]);
+}
+
+#[test]
+fn a_view_tells_who_has_come_and_gone() {
+    let before = [member(1, "n1"), member(2, "n2")];
+    let members = [member(1, "n1"), member(3, "n3")];
+    let state = Gtid { history_uuid: Uuid([0xab; 16]), seqno: 40 };
+    let view = ViewLines { before: &before, members: &members, own_index: 0, number: 3, state };
+    let address_of = |member: &Member| (member.name == "n3").then(|| "10.0.0.3:4567".to_owned());
+    assert_eq!(
+        view.lines(address_of),
+        [
+            "New COMPONENT: primary = yes, bootstrap = no, my_idx = 0, memb_num = 2",
+            "Quorum results: component = PRIMARY, conf_id = 3, members = 2/2 (joined/total), act_id = 40, group UUID = \
+             abababab-abab-abab-abab-abababababab",
+            "declaring 03030303-0303 at tcp://10.0.0.3:4567 stable",
+            "forgetting 02020202-0202 (tcp://10.0.0.2:3306)",
+            "Member 1.0 (n3) synced with group.",
+        ]
+    );
+    let first = ViewLines { before: &[], members: &members[..1], own_index: 0, number: 1, state };
+    assert_eq!(
+        first.lines(|_| None).iter().filter(|line| !line.starts_with("Quorum")).collect::<Vec<_>>(),
+        [
+            "New COMPONENT: primary = yes, bootstrap = yes, my_idx = 0, memb_num = 1",
+            "Member 0.0 (n1) synced with group."
+        ]
+    );
+}
+
+#[test]
+fn state_transfers_name_both_nodes() {
+    let members = [member(1, "n1"), member(2, "n2")];
+    let (joiner, donor) = (node(&members, "n3"), node(&members, "n2"));
+    assert_eq!(
+        transfer_request(&joiner, "", &donor),
+        "Member -1.-1 (n3) requested state transfer from '*any*'. Selected 1.0 (n2)(SYNCED) as donor."
+    );
+    assert!(transfer_request(&joiner, "n2,", &donor).contains("from 'n2,'. Selected"));
+    assert_eq!(transfer_end(&joiner, &donor, None), "1.0 (n2): State transfer to -1.-1 (n3) complete.");
+    assert_eq!(transfer_end(&joiner, &donor, Some("-1")), "1.0 (n2): State transfer to -1.-1 (n3) failed: -1");
+    assert_eq!(desync(&donor, true), "Member 1.0 (n2) desyncs itself from group");
+    let gtid = Gtid { history_uuid: Uuid([0xab; 16]), seqno: 40 };
+    assert_eq!(
+        vote(&donor, gtid, 0x1f, "Can't find record in 't1', Error_code: 1032;"),
+        "Member 1.0 (n2) initiates vote on abababab-abab-abab-abab-abababababab:40,000000000000001f:  Can't find record \
+         in 't1', Error_code: 1032;"
+    );
+    assert_eq!(flow_control_interval((221, 443)), "Flow-control interval: [221, 443]");
+}
