@@ -15,6 +15,7 @@ const REASONS: &[Reason] = &[
         text: "a row is larger than the target's max_allowed_packet takes as base64; a replica has slave_max_allowed_packet",
     },
     Reason { contains: "AUTO_INCREMENT=", text: "the log does not say how far the counter is ahead of the last row" },
+    Reason { contains: "'COM_SELECT'", text: "a counter of each server, which a statement reads" },
     Reason { contains: "a user variable's geometry type", text: "no SQL gives a user variable this type" },
     Reason { contains: "(the replica: ", text: "a stock replica stops, too" },
     Reason { contains: "the replica stops: ", text: "a stock replica stops, and Hortator does not" },

@@ -22,6 +22,16 @@ impl Connection {
         Ok(())
     }
 
+    /// The same for a whole command packet, as [`Connection::execute_raw`] takes it.
+    ///
+    /// # Errors
+    /// As [`Connection::send_ahead`].
+    pub fn send_ahead_raw(&mut self, command: &[u8]) -> Result<(), Error> {
+        self.send_packet("a prepared statement", &[], command)?;
+        self.sent_ahead.push_back(self.wire.sequence());
+        Ok(())
+    }
+
     /// Statements that were sent ahead, and whose answers are not taken.
     #[must_use]
     pub fn answers_due(&self) -> usize {

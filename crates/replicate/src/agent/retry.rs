@@ -17,9 +17,10 @@ pub(super) enum Verdict {
     Stop,
 }
 
-/// Errors of a server that pass by themselves: it starts or ends, has too many clients, has killed the session, or is a node
-/// of a cluster without quorum.
-pub(crate) const PASSING: [u16; 10] = [DEADLOCK, LOCK_WAIT_TIMEOUT, 1040, 1047, 1053, 1077, 1080, 1158, 1317, 1927];
+/// Errors of a server that pass by themselves: it starts or ends, has too many clients, or too many of the account, has killed
+/// the session, or is a node of a cluster without quorum.
+pub(crate) const PASSING: [u16; 12] =
+    [DEADLOCK, LOCK_WAIT_TIMEOUT, 1040, 1047, 1053, 1077, 1080, 1158, 1203, 1226, 1317, 1927];
 
 /// The first pause, in milliseconds; each further one is twice as long.
 const FIRST_PAUSE_MS: u64 = 100;
@@ -122,6 +123,9 @@ mod tests {
             (of_target(lost()), Verdict::Retry),
             (of_target(server(DEADLOCK)), Verdict::Retry),
             (of_target(server(1047)), Verdict::Retry),
+            // Too many connections of the account: those of the session before may not have ended.
+            (of_target(server(1203)), Verdict::Retry),
+            (of_target(server(1226)), Verdict::Retry),
             // Duplicate row, missing table, read-only server, access denied, purged logs.
             (of_target(server(1062)), Verdict::Stop),
             (of_target(server(1146)), Verdict::Stop),

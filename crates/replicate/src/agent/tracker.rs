@@ -254,6 +254,11 @@ impl Tracker {
         self.status.applied_bytes += committed.bytes;
         self.status.groups += groups;
         self.rate.add(self.second(now), committed.transactions);
+        // The target has answered: what it is waited for from now on is something else.
+        if self.phase == Phase::Target {
+            (self.source_wait, self.target_wait) = self.waits(now);
+            (self.phase_since, self.explanation) = (now.at, None);
+        }
         self.applied = at.clone();
         self.applied_host = Some(self.host);
         if let Some(began_s) = committed.timestamp_s {

@@ -2,6 +2,7 @@
 
 mod abandoned;
 mod begun;
+mod charset;
 mod conversion;
 mod group;
 mod merged;
@@ -36,9 +37,11 @@ use crate::query::first_value;
 use crate::rules::{RowRules, Rules};
 use crate::transaction::{End, Part, Transaction, text_of};
 use begun::is_announcement;
+use charset::SessionCharset;
 use group::Group;
 pub(super) use group::made_on;
 use resolve::Resolver;
+use rows::RowParameters;
 use temporary::{Temporary, is_of_session};
 
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
@@ -63,8 +66,7 @@ pub struct Applier {
     table: PositionTable,
     /// Asked for when a statement needs them.
     collations: Option<Collations>,
-    /// The session reads texts in UTF-8, and not as the last statement of the source was written.
-    has_own_charset: bool,
+    charset: SessionCharset,
     target_tables: TargetTables,
     ignore_errors: Vec<u16>,
     resolver: Resolver,
@@ -108,6 +110,7 @@ pub struct Applier {
     is_open_safe: bool,
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
+    row_parameters: RowParameters,
     /// What was sent without waiting for the answer, as a message names it. Nothing of it commits by itself.
     ahead: Option<String>,
     /// The session commits nothing by itself: statements can be sent ahead.
@@ -156,7 +159,7 @@ impl Applier {
             connection,
             table,
             collations: None,
-            has_own_charset: true,
+            charset: SessionCharset::Names,
             target_tables: TargetTables::default(),
             ignore_errors: Vec::new(),
             resolver: Resolver::default(),
@@ -182,6 +185,7 @@ impl Applier {
             has_leftovers: false,
             is_open_safe: true,
             is_within: false,
+            row_parameters: RowParameters::default(),
             ahead: None,
             is_autocommit_off: false,
             server_id: 0,
@@ -260,7 +264,7 @@ impl Applier {
         let mut statement = BinlogStatement::default();
         statement.push(&event.bytes);
         self.execute(&statement.take_text(), "a format description")?;
-        self.format = Some((Arc::new(format.clone()), Arc::new(event.bytes.clone())));
+        self.format = Some((Arc::new(FormatDescription::clone(format)), Arc::new(event.bytes.clone())));
         Ok(())
     }
 
@@ -430,16 +434,6 @@ impl Applier {
             }
         }
         if rows.is_empty() { Ok(()) } else { self.send_rows(&mut rows, place) }
-    }
-
-    /// What follows is a change of this server in the target's log too: who reads that can leave it out.
-    fn log_as(&mut self, server_id: u32, place: &str) -> Result<(), Error> {
-        if server_id == 0 || server_id == self.server_id {
-            return Ok(());
-        }
-        self.execute(format!("SET SESSION server_id = {server_id}").as_bytes(), place)?;
-        self.server_id = server_id;
-        Ok(())
     }
 
     /// A statement that failed in part on the source must fail here in the same way.

@@ -13,6 +13,17 @@ const FRAGMENTS: [&str; 2] = ["@hortator_fragment_0", "@hortator_fragment_1"];
 const IN_BYTES: usize = 3;
 const OUT_BYTES: usize = 4;
 
+/// COM_STMT_EXECUTE behind its statement: no cursor, once, no NULL, types of two parameters (VAR_STRING) follow.
+const COM_STMT_EXECUTE: u8 = 0x17;
+const TWO_TEXTS: [u8; 11] = [0, 1, 0, 0, 0, 0, 1, 0xfd, 0, 0xfd, 0];
+/// A length of eight bytes follows.
+const LONG: u8 = 0xfe;
+
+/// What is to be prepared for [`BinlogStatement::take_parameters`].
+pub const PARAMETERS: &[u8] = b"SET @hortator_fragment_0 = ?, @hortator_fragment_1 = ?";
+/// Applies what those parameters hold.
+pub const OF_PARAMETERS: &[u8] = b"BINLOG @hortator_fragment_0, @hortator_fragment_1";
+
 /// A BINLOG statement that grows. Its events are encoded as one text, without gaps.
 #[derive(Debug, Default)]
 pub struct BinlogStatement {
@@ -52,6 +63,28 @@ impl BinlogStatement {
         [first.into_bytes(), second.into_bytes(), format!("BINLOG {}", FRAGMENTS.join(", ")).into_bytes()]
     }
 
+    /// The command that sends it as parameters of a prepared statement (`PARAMETERS`), for `OF_PARAMETERS`; it is empty again.
+    /// A server reads a literal byte by byte, and only copies a parameter. The last four bytes are the second parameter: an empty
+    /// one can count as NULL.
+    pub fn take_parameters(&mut self, prepared_id: u32) -> Vec<u8> {
+        let text_bytes = self.events.len().div_ceil(IN_BYTES) * OUT_BYTES;
+        let first_bytes = text_bytes.saturating_sub(OUT_BYTES);
+        let head_bytes = 1 + 4 + TWO_TEXTS.len() + 1 + 8;
+        let mut command = Vec::with_capacity(head_bytes + text_bytes + 1);
+        command.push(COM_STMT_EXECUTE);
+        command.extend(prepared_id.to_le_bytes());
+        command.extend(TWO_TEXTS);
+        command.push(LONG);
+        command.extend((first_bytes as u64).to_le_bytes());
+        let text_at = command.len();
+        command.resize(text_at + text_bytes, 0);
+        let written = STANDARD.encode_slice(&self.events, &mut command[text_at..]);
+        assert_eq!(written, Ok(text_bytes), "the command has room for the events in base64");
+        command.insert(text_at + first_bytes, (text_bytes - first_bytes) as u8);
+        self.events.clear();
+        command
+    }
+
     /// The statement's text; it is empty again.
     pub fn take_text(&mut self) -> Vec<u8> {
         // Encoded where it is to stand: it can be a megabyte.
@@ -63,5 +96,26 @@ impl BinlogStatement {
         text.extend_from_slice(TAIL);
         self.events.clear();
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_any_length() {
+        for length in [3, 4, 5, 19, 300, 70_000] {
+            let events: Vec<u8> = (0..length).map(|byte| u8::try_from(byte % 251).unwrap()).collect();
+            let mut statement = BinlogStatement::default();
+            statement.push(&events);
+            let command = statement.take_parameters(0x0102_0304);
+            assert_eq!(command[..16], [0x17, 4, 3, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0xfd, 0, 0xfd, 0]);
+            let first_bytes = u64::from_le_bytes(command[17..25].try_into().unwrap());
+            let (first, second) = command[25..].split_at(usize::try_from(first_bytes).unwrap());
+            assert_eq!((command[16], second[0]), (0xfe, 4), "{length}");
+            assert_eq!(STANDARD.decode([first, &second[1..]].concat()).unwrap(), events, "{length}");
+            assert!(statement.is_empty());
+        }
     }
 }

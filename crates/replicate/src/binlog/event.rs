@@ -24,11 +24,11 @@ pub struct Event {
     pub bytes: Vec<u8>,
 }
 
-/// What an event says, as far as it is read.
+/// What an event says, as far as it is read. What is large is boxed: each event moves several times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// How the events behind it are laid out.
-    Format(FormatDescription),
+    Format(Box<FormatDescription>),
     /// Where the log goes on.
     Rotate {
         /// The next file.
@@ -45,7 +45,7 @@ pub enum Content {
     /// MySQL: the transactions before the file.
     PreviousGtids(GtidSet),
     /// A statement.
-    Query(QueryEvent),
+    Query(Box<QueryEvent>),
     /// The next statement's INSERT_ID (2) or LAST_INSERT_ID (1).
     IntVar {
         /// Which of both.
@@ -61,7 +61,7 @@ pub enum Content {
         seed2: u64,
     },
     /// A user variable of the next statement.
-    UserVariable(UserVariable),
+    UserVariable(Box<UserVariable>),
     /// A table that rows behind it belong to. One value for all that are alike.
     TableMap(Arc<TableMap>),
     /// Rows.
@@ -95,10 +95,12 @@ impl Content {
                 Content::MySqlGtid(MySqlGtid::read(kind, body)?)
             }
             EventKind::PREVIOUS_GTIDS => Content::PreviousGtids(GtidSet::read(body)?),
-            EventKind::QUERY | EventKind::QUERY_COMPRESSED => Content::Query(QueryEvent::read(kind, body, format)?),
+            EventKind::QUERY | EventKind::QUERY_COMPRESSED => {
+                Content::Query(Box::new(QueryEvent::read(kind, body, format)?))
+            }
             EventKind::INTVAR => Content::IntVar { kind: fields.u8("which number")?, value: fields.u64("the number")? },
             EventKind::RAND => Content::Rand { seed1: fields.u64("a seed")?, seed2: fields.u64("a seed")? },
-            EventKind::USER_VAR => Content::UserVariable(UserVariable::read(body)?),
+            EventKind::USER_VAR => Content::UserVariable(Box::new(UserVariable::read(body)?)),
             EventKind::TABLE_MAP => Content::TableMap(maps.read(body, format)?),
             EventKind::XID => Content::Xid(fields.u64("the number")?),
             EventKind::TRANSACTION_PAYLOAD => Content::Payload(Payload::read(body)?),

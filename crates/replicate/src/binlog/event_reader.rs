@@ -55,7 +55,7 @@ impl EventReader {
                 verify_format(&header, &bytes)?;
             }
             (self.format, self.maps) = (Some(format.clone()), KnownMaps::default());
-            return Ok(Event { header, content: Content::Format(format), bytes });
+            return Ok(Event { header, content: Content::Format(Box::new(format)), bytes });
         }
         // Before a file's format description the server sends where the file begins, with a checksum if all have one.
         let format = match (&self.format, header.kind) {

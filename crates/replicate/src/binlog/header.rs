@@ -2,7 +2,6 @@
 
 use super::Error;
 use super::event_kind::EventKind;
-use super::fields::Fields;
 
 /// The length of a header.
 pub const HEADER_BYTES: usize = 19;
@@ -42,18 +41,16 @@ impl EventHeader {
     /// # Errors
     /// [`Error::NoEvent`] for fewer bytes than a header has.
     pub fn read(event: &[u8]) -> Result<EventHeader, Error> {
-        Self::fields(event).map_err(|_| Error::NoEvent(event.len()))
-    }
-
-    fn fields(event: &[u8]) -> Result<EventHeader, String> {
-        let mut fields = Fields(event);
+        let Some(header) = event.first_chunk::<HEADER_BYTES>() else { return Err(Error::NoEvent(event.len())) };
+        // Each event has one: it is read without checks of each field.
+        let [t0, t1, t2, t3, kind, s0, s1, s2, s3, l0, l1, l2, l3, e0, e1, e2, e3, f0, f1] = *header;
         Ok(EventHeader {
-            timestamp_s: fields.u32("the time")?,
-            kind: EventKind(fields.u8("the type")?),
-            server_id: fields.u32("the server id")?,
-            length_bytes: fields.u32("the length")?,
-            end_position: fields.u32("the end position")?,
-            flags: fields.u16("the flags")?,
+            timestamp_s: u32::from_le_bytes([t0, t1, t2, t3]),
+            kind: EventKind(kind),
+            server_id: u32::from_le_bytes([s0, s1, s2, s3]),
+            length_bytes: u32::from_le_bytes([l0, l1, l2, l3]),
+            end_position: u32::from_le_bytes([e0, e1, e2, e3]),
+            flags: u16::from_le_bytes([f0, f1]),
         })
     }
 

@@ -12,7 +12,6 @@
 //!
 //! Source: MariaDB knowledge base, "Replication Protocol" and its pages on events; MySQL internals, "Binlog Event".
 
-mod column_set;
 mod compressed;
 mod error;
 mod event;
@@ -33,7 +32,6 @@ mod rows;
 mod table_maps;
 mod user_variable;
 
-pub use column_set::ColumnSet;
 pub use error::Error;
 pub use event::{Content, Event};
 pub use event_kind::{EVENT_KINDS, EventKind, Handling, KindRow};

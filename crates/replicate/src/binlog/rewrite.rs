@@ -49,8 +49,8 @@ impl Event {
         format: &FormatDescription,
     ) -> Option<RowImages<'a>> {
         let Content::Rows(rows) = &self.content else { return None };
-        let images = self.bytes.get(HEADER_BYTES + rows.images_at..self.body_end(format))?;
-        Some(RowImages::new(formats, &rows.present, images))
+        let body = self.bytes.get(HEADER_BYTES..self.body_end(format))?;
+        Some(RowImages::new(formats, rows.present(body), body.get(rows.images_at..)?))
     }
 
     /// Takes MariaDB's compression out of the event's bytes: a server refuses it in BINLOG statements. The checksum is that of
@@ -144,18 +144,18 @@ impl Event {
             return Err(format!("rows of {} columns, of a table with {}", rows.columns, formats.len()));
         }
         let images_at = HEADER_BYTES + rows.images_at;
-        let sets = rows.present.iter().filter(|set| !set.is_empty()).count();
+        let present = rows.present(&self.bytes[HEADER_BYTES..]);
+        let sets = present.iter().filter(|set| !set.is_empty()).count();
         let bits_bytes = rows.columns.div_ceil(8);
         let count_bytes = length_encoded(rows.columns).len();
         let head_end = images_at - sets * bits_bytes - count_bytes;
         let head = self.bytes[HEADER_BYTES..head_end].to_vec();
         let end = self.bytes.len() - if format.has_checksums { CHECKSUM_BYTES } else { 0 };
-        let (present, images) = with_column(column, formats, &rows.present, &self.bytes[images_at..end])?;
-        let bits = [&*present[0], &*present[1]].concat();
+        let (present, images) = with_column(column, formats, present, &self.bytes[images_at..end])?;
+        let bits = present.concat();
         rows.columns += 1;
         rows.images_at = head.len() + length_encoded(rows.columns).len() + bits.len();
         let count = length_encoded(rows.columns);
-        rows.present = present;
         self.replace_body(self.header.kind, &[&head, &count, &bits, &images], format);
         Ok(())
     }

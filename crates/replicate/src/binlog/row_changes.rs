@@ -92,17 +92,17 @@ impl Event {
         if rows.columns != formats.len() {
             return Err(format!("rows of {} columns, of a table with {}", rows.columns, formats.len()));
         }
-        let body =
-            self.bytes.get(HEADER_BYTES + rows.images_at..self.body_end(format)).ok_or("rows that are cut off")?;
-        let mut fields = Fields(body);
+        let body = self.bytes.get(HEADER_BYTES..self.body_end(format)).unwrap_or_default();
+        let present = rows.present(body);
+        let mut fields = Fields(body.get(rows.images_at..).ok_or("rows that are cut off")?);
         let mut changes = Vec::new();
         while !fields.0.is_empty() {
-            let first = take_image(&mut fields, formats, &rows.present[0])?;
+            let first = take_image(&mut fields, formats, present[0])?;
             changes.push(match rows.form {
                 RowsForm::Write => RowChange::Insert(first),
                 RowsForm::Delete => RowChange::Delete(first),
                 RowsForm::Update => {
-                    RowChange::Update { before: first, after: take_image(&mut fields, formats, &rows.present[1])? }
+                    RowChange::Update { before: first, after: take_image(&mut fields, formats, present[1])? }
                 }
                 RowsForm::PartialUpdate => return Err("parts of JSON values".to_owned()),
             });
@@ -123,16 +123,17 @@ impl Event {
             return Err("these are no rows".to_owned());
         };
         let kind = kind_of(first.form(), self.header.kind).ok_or("rows of an unknown form")?;
-        let sets = rows.present.iter().filter(|set| !set.is_empty()).count();
+        let present = rows.present(&self.bytes[HEADER_BYTES..]);
+        let sets = present.iter().filter(|set| !set.is_empty()).count();
         let count = length_encoded(rows.columns);
         let head_end = HEADER_BYTES + rows.images_at - sets * rows.columns.div_ceil(8) - count.len();
         let mut head = self.bytes[HEADER_BYTES..head_end].to_vec();
         head[ROWS_FLAGS_AT - HEADER_BYTES] |= END_OF_STATEMENT;
-        let present: Vec<u8> =
+        let held: Vec<u8> =
             first.images().into_iter().flat_map(|image| bits(image.iter().map(Option::is_some))).collect();
         let images: Vec<u8> = changes.iter().flat_map(RowChange::images).flat_map(written).collect();
         let mut made = self.clone();
-        made.replace_body(kind, &[&head, &count, &present, &images], format);
+        made.replace_body(kind, &[&head, &count, &held, &images], format);
         Ok(made.bytes)
     }
 }

@@ -3,7 +3,6 @@
 //! Source: MySQL internals, "Row Based Replication", TABLE_MAP_EVENT and ROWS_EVENT; MariaDB's types beyond those: the
 //! knowledge base on compressed columns.
 
-use super::column_set::ColumnSet;
 use super::fields::{Fields, Found};
 use super::rewrite::AddedColumn;
 use super::rows::TableMap;
@@ -147,8 +146,8 @@ pub(crate) struct RowImages<'a> {
 
 impl<'a> RowImages<'a> {
     /// Reads images of a table's columns; `present` says which columns they hold.
-    pub(super) fn new(formats: &'a [ColumnFormat], present: &'a [ColumnSet; 2], images: &'a [u8]) -> RowImages<'a> {
-        let sets = present.iter().filter(|set| !set.is_empty()).map(|set| &**set).collect();
+    pub(super) fn new(formats: &'a [ColumnFormat], present: [&'a [u8]; 2], images: &'a [u8]) -> RowImages<'a> {
+        let sets = present.into_iter().filter(|set| !set.is_empty()).collect();
         RowImages { formats, sets, fields: Fields(images), next: 0 }
     }
 
@@ -223,16 +222,16 @@ fn with_bit(bits: &[u8], count: usize, index: usize, is_set: bool) -> Vec<u8> {
 pub(super) fn with_column(
     column: &AddedColumn,
     formats: &[ColumnFormat],
-    present: &[ColumnSet; 2],
+    present: [&[u8]; 2],
     images: &[u8],
-) -> Result<([ColumnSet; 2], Vec<u8>), Found> {
+) -> Result<([Vec<u8>; 2], Vec<u8>), Found> {
     let index = column.index.min(formats.len());
     let mut value = match length_bytes(column.limit_bytes.into()) {
         1 => vec![u8::try_from(column.value.len()).map_err(|_| TOO_LONG)?],
         _ => u16::try_from(column.value.len()).map_err(|_| TOO_LONG)?.to_le_bytes().to_vec(),
     };
     value.extend_from_slice(&column.value);
-    let sets: Vec<&ColumnSet> = present.iter().filter(|set| !set.is_empty()).collect();
+    let sets: Vec<&[u8]> = present.into_iter().filter(|set| !set.is_empty()).collect();
     let mut fields = Fields(images);
     let mut found = Vec::with_capacity(images.len() * 2);
     while !fields.0.is_empty() {
@@ -261,11 +260,8 @@ pub(super) fn with_column(
             return Err("images without columns".to_owned());
         }
     }
-    let widen = |set: &ColumnSet| match set.is_empty() {
-        true => ColumnSet::default(),
-        false => with_bit(set, formats.len(), index, true).as_slice().into(),
-    };
-    Ok(([widen(&present[0]), widen(&present[1])], found))
+    let widen = |set: &[u8]| if set.is_empty() { Vec::new() } else { with_bit(set, formats.len(), index, true) };
+    Ok((present.map(widen), found))
 }
 
 const TOO_LONG: &str = "the source's name is longer than the source column";
@@ -273,10 +269,6 @@ const TOO_LONG: &str = "the source's name is longer than the source column";
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sets(first: &[u8], second: &[u8]) -> [ColumnSet; 2] {
-        [first.into(), second.into()]
-    }
 
     #[test]
     fn a_column_in_each_place() {
@@ -294,10 +286,10 @@ mod tests {
             (9, "00 01000000 02006162 800102 0163 0173", "02 02000000 800102 00 0173"),
         ] {
             let column = AddedColumn { index, limit_bytes: 64, value: b"s".to_vec() };
-            let (present, found) = with_column(&column, &formats, &sets(&[0x0f], &[]), &images).unwrap();
+            let (present, found) = with_column(&column, &formats, [&[0x0f], &[]], &images).unwrap();
             let hex: String = found.iter().map(|byte| format!("{byte:02x}")).collect();
             assert_eq!(hex, [first, second].concat().replace(' ', ""), "at {index}");
-            assert_eq!(present, sets(&[0x1f], &[]));
+            assert_eq!(present, [vec![0x1f], vec![]]);
         }
     }
 
@@ -307,10 +299,10 @@ mod tests {
         // Before: the first column; after: the ninth.
         let images = b"\0\x01\0\0\0\0\x02\0\0\0";
         let column = AddedColumn { index: 1, limit_bytes: 300, value: b"s".to_vec() };
-        let (present, found) = with_column(&column, &formats, &sets(&[0x01, 0x00], &[0x00, 0x01]), images).unwrap();
-        assert_eq!(present, sets(&[0x03, 0x00], &[0x02, 0x02]));
+        let (present, found) = with_column(&column, &formats, [&[0x01, 0x00], &[0x00, 0x01]], images).unwrap();
+        assert_eq!(present, [vec![0x03, 0x00], vec![0x02, 0x02]]);
         assert_eq!(found, b"\0\x01\0\0\0\x01\0s\0\x01\0s\x02\0\0\0");
-        let cut = with_column(&column, &formats, &sets(&[0x01, 0x00], &[0x00, 0x01]), &images[..7]);
+        let cut = with_column(&column, &formats, [&[0x01, 0x00], &[0x00, 0x01]], &images[..7]);
         assert!(cut.unwrap_err().contains("needs 4 bytes"), "a damaged event is refused");
     }
 }

@@ -1,6 +1,5 @@
 //! Events of rows: which table, what was done with it, and the rows in the server's own form.
 
-use super::column_set::ColumnSet;
 use super::compressed::uncompress;
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
@@ -112,27 +111,33 @@ pub struct RowsEvent {
     pub ends_statement: bool,
     /// The number of the table's columns.
     pub columns: usize,
-    /// Which columns the images hold, a bit each; of an update those before it, then those after.
-    pub present: [ColumnSet; 2],
-    /// Where the images begin in the event's body, in bytes.
-    pub(super) images_at: usize,
+    /// Where the images begin in the event's body, in bytes: behind the sets of columns that they hold.
+    pub(crate) images_at: usize,
     /// The images of a compressed event; others stand in the event as they are.
-    pub(super) uncompressed: Option<Vec<u8>>,
+    pub(super) uncompressed: Option<Box<[u8]>>,
 }
 
 impl RowsEvent {
     /// Rows without a table.
     #[cfg(test)]
     pub(crate) fn empty(form: RowsForm) -> RowsEvent {
-        RowsEvent {
-            form,
-            table_id: 0,
-            ends_statement: true,
-            columns: 0,
-            present: [ColumnSet::default(), ColumnSet::default()],
-            images_at: 0,
-            uncompressed: None,
-        }
+        RowsEvent { form, table_id: 0, ends_statement: true, columns: 0, images_at: 0, uncompressed: None }
+    }
+
+    /// Which columns the images hold, a bit each, in the event's bytes behind its header; of an update those before it, then
+    /// those after.
+    pub(crate) fn present<'b>(&self, body: &'b [u8]) -> [&'b [u8]; 2] {
+        let bits = self.columns.div_ceil(8);
+        let set = |behind: usize| {
+            let at = self.images_at.checked_sub(behind * bits);
+            at.and_then(|at| body.get(at..at + bits)).unwrap_or_default()
+        };
+        if self.has_after_images() { [set(2), set(1)] } else { [set(1), &[]] }
+    }
+
+    /// Whether each image is followed by the one after the change.
+    fn has_after_images(&self) -> bool {
+        matches!(self.form, RowsForm::Update | RowsForm::PartialUpdate)
     }
 
     /// Whether events of a type hold rows.
@@ -156,17 +161,14 @@ impl RowsEvent {
         }
         let columns = usize::try_from(fields.length_encoded("the number of columns")?).unwrap_or(usize::MAX);
         let bits = columns.div_ceil(8);
-        let first = fields.bytes(bits, "which columns the images hold")?.into();
-        let second = match form {
-            RowsForm::Update | RowsForm::PartialUpdate => {
-                fields.bytes(bits, "which columns the after images hold")?.into()
-            }
-            RowsForm::Write | RowsForm::Delete => ColumnSet::default(),
-        };
+        fields.bytes(bits, "which columns the images hold")?;
+        if matches!(form, RowsForm::Update | RowsForm::PartialUpdate) {
+            fields.bytes(bits, "which columns the after images hold")?;
+        }
         let images_at = body.len() - fields.0.len();
-        let uncompressed = if is_compressed { Some(uncompress(fields.0)?) } else { None };
+        let uncompressed = if is_compressed { Some(uncompress(fields.0)?.into()) } else { None };
         let ends_statement = flags & END_OF_STATEMENT != 0;
-        Ok(RowsEvent { form, table_id, ends_statement, columns, present: [first, second], images_at, uncompressed })
+        Ok(RowsEvent { form, table_id, ends_statement, columns, images_at, uncompressed })
     }
 }
 

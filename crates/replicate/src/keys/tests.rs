@@ -47,9 +47,10 @@ fn uses_in_order(order: Order, table: &str, keys: TableKeys, form: RowsForm, ima
     });
     let mut rows = RowsEvent::empty(form);
     rows.columns = 3;
-    let after: &[u8] = if form == RowsForm::Update { &[7] } else { &[] };
-    rows.present = [[7].as_slice().into(), after.into()];
-    let bytes = [&[0; HEADER_BYTES][..], &images.concat()].concat();
+    // The images hold all columns.
+    let sets: &[u8] = if form == RowsForm::Update { &[7, 7] } else { &[7] };
+    rows.images_at = sets.len();
+    let bytes = [&[0; HEADER_BYTES][..], sets, &images.concat()].concat();
     let header = EventHeader {
         timestamp_s: 0,
         kind: EventKind::WRITE_ROWS_V1,

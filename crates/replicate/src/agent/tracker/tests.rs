@@ -48,6 +48,10 @@ fn what_it_waits_for() {
     let status = tracker.status(0, at(begin, 14_000));
     assert_eq!((status.waits_for, status.waits_detail), (Some(WaitsFor::Target), None));
     assert_eq!((status.source_wait_s, status.target_wait_s), (6.0, 6.0));
+    // So is that about one whose transaction is committed, where another one follows.
+    tracker.on_explained(LongStatement { since: at(begin, 14_000).at, ..statement }, Some(explanation(true)));
+    tracker.on_committed(Committed::default(), 1, &position("bin.1", 900), at(begin, 14_000));
+    assert_eq!(waits(&mut tracker, at(begin, 14_000)), (Some(WaitsFor::Target), 0));
 
     tracker.set_phase(Phase::None, at(begin, 14_000));
     tracker.on_retry("lost".to_owned(), Duration::from_millis(6_400), at(begin, 14_000));

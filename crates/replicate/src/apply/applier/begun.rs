@@ -2,6 +2,7 @@
 
 use hortator_load::checkpoint::Outcome;
 
+use super::charset::SessionCharset;
 use super::{Applier, describe};
 use crate::apply::collations::Collations;
 use crate::apply::definition::{Begun, disable_event};
@@ -72,7 +73,7 @@ impl Applier {
         before: &[Event],
         place: &str,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        self.has_own_charset = false;
+        self.charset = SessionCharset::OfSource;
         let no_collations = Collations::default();
         let collations = if needs_collations(query, before) { self.collations(place)? } else { &no_collations };
         let settings = settings(event, query, before, collations);

@@ -123,6 +123,16 @@ impl Applier {
         at
     }
 
+    /// What follows is a change of this server in the target's log too: who reads that can leave it out.
+    pub(super) fn log_as(&mut self, server_id: u32, place: &str) -> Result<(), Error> {
+        if server_id == 0 || server_id == self.server_id {
+            return Ok(());
+        }
+        self.execute(format!("SET SESSION server_id = {server_id}").as_bytes(), place)?;
+        self.server_id = server_id;
+        Ok(())
+    }
+
     /// Row events and the position behind them as one transaction.
     fn commit_rows(&mut self, transactions: &[Transaction]) -> Result<(), Error> {
         let Some(last) = transactions.last() else { return Ok(()) };
@@ -132,6 +142,7 @@ impl Applier {
         events().for_each(|event| statement.push(&event.bytes));
         let place = describe(&end, &last.text());
         self.log_as(made_on(transactions), &place)?;
+        self.use_charset_for_rows(statement.text_bytes_with(0), &place)?;
         self.execute(b"START TRANSACTION", &place)?;
         if !statement.is_empty() {
             self.execute(&statement.take_text(), &place)?;

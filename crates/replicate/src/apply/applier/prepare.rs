@@ -269,12 +269,4 @@ impl Applier {
         let asked = self.target_tables.get(&mut self.connection, name);
         asked.map_err(|error| self.failed(error, "looking at the target's tables"))
     }
-
-    /// Names of row events are in UTF-8.
-    pub(super) fn use_own_charset(&mut self, place: &str) -> Result<(), Error> {
-        if !std::mem::replace(&mut self.has_own_charset, true) {
-            self.execute(b"SET NAMES utf8mb4", place)?;
-        }
-        Ok(())
-    }
 }

@@ -5,15 +5,27 @@
 //! statements are ahead, nothing commits by itself.
 
 use super::{AUTOCOMMIT_ON, Applier};
-use crate::apply::binlog_statement::BinlogStatement;
+use crate::apply::binlog_statement::{BinlogStatement, OF_PARAMETERS, PARAMETERS};
 use crate::apply::error::Error;
 use crate::binlog::{Content, Event};
 
 /// Bytes of a statement of several: enough that its own costs do not count, and few enough that the target runs one while the
 /// next is on its way.
 const STATEMENT_BYTES: usize = 1 << 20;
-/// Statements ahead that may be without an answer when another one is made.
-const AHEAD_LIMIT: usize = 1;
+/// From this number of bytes on, rows go as parameters, which takes another statement.
+const PARAMETERS_BYTES: usize = 64 << 10;
+
+/// The statement that takes rows as parameters.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum RowParameters {
+    /// It is prepared with the first rows.
+    #[default]
+    Unprepared,
+    /// The session has it, by this number.
+    Prepared(u32),
+    /// The target has refused it: rows go as texts.
+    Refused,
+}
 
 impl Applier {
     /// Adds a table map or rows to a BINLOG statement; sends it before that if it is full.
@@ -41,18 +53,49 @@ impl Applier {
 
     /// A single event can be larger than a statement may be.
     pub(super) fn send_rows(&mut self, rows: &mut BinlogStatement, place: &str) -> Result<(), Error> {
+        self.use_charset_for_rows(rows.text_bytes_with(0), place)?;
         if rows.text_bytes_with(0) > self.packet_limit_bytes {
             return rows.take_fragments().iter().try_for_each(|statement| self.execute(statement, place));
         }
         if !self.is_autocommit_off {
             return self.execute(&rows.take_text(), place);
         }
-        let sent = self.connection.send_ahead(&rows.take_text());
-        sent.map_err(|error| self.failed(error, place))?;
-        // Before it: what it is behind.
-        self.take_answers_but(AHEAD_LIMIT)?;
+        let answers = self.send_ahead(rows, place)?;
+        // Before them: those of the rows before.
+        self.take_answers_but(answers)?;
         self.ahead = Some(place.to_owned());
         Ok(())
+    }
+
+    /// Sends rows; gives the number of answers to them.
+    fn send_ahead(&mut self, rows: &mut BinlogStatement, place: &str) -> Result<usize, Error> {
+        let is_long = rows.text_bytes_with(0) >= PARAMETERS_BYTES;
+        let (sent, answers) = match if is_long { self.row_parameters(place)? } else { None } {
+            Some(prepared_id) => {
+                let sent = self.connection.send_ahead_raw(&rows.take_parameters(prepared_id));
+                (sent.and_then(|()| self.connection.send_ahead(OF_PARAMETERS)), 2)
+            }
+            None => (self.connection.send_ahead(&rows.take_text()), 1),
+        };
+        sent.map_err(|error| self.failed(error, place))?;
+        Ok(answers)
+    }
+
+    /// The number of the prepared statement that takes rows as parameters.
+    fn row_parameters(&mut self, place: &str) -> Result<Option<u32>, Error> {
+        if let RowParameters::Unprepared = self.row_parameters {
+            self.take_answers()?;
+            self.row_parameters = match self.connection.prepare(PARAMETERS) {
+                Ok(prepared) => RowParameters::Prepared(prepared.id),
+                // It may have too many of them.
+                Err(hortator_mysql::Error::Server(_)) => RowParameters::Refused,
+                Err(error) => return Err(self.failed(error, place)),
+            };
+        }
+        Ok(match self.row_parameters {
+            RowParameters::Prepared(id) => Some(id),
+            RowParameters::Unprepared | RowParameters::Refused => None,
+        })
     }
 
     /// Whether the target has not answered to all statements yet.

@@ -1,7 +1,7 @@
 //! Several connections that apply groups of one source beside each other, for an applier that has a backlog.
 //!
 //! ```text
-//!   Applier ── group, keys ──► GroupQueue ──► worker: START TRANSACTION; BINLOG '…'      beside each other
+//!   Applier ── group, keys ──► GroupQueue ──► worker: BINLOG '…'                         beside each other
 //!      ▲                           │                     │ its turn
 //!      │                           │                     ▼
 //!      │                           │                  position; COMMIT                   one after the other

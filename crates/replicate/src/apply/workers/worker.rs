@@ -11,7 +11,7 @@ use crate::apply::applier::made_on;
 use crate::apply::binlog_statement::BinlogStatement;
 use crate::apply::error::Error;
 use crate::apply::position_table::PositionTable;
-use crate::apply::session::prepare_session;
+use crate::apply::session::{READ_BYTES, prepare_session};
 
 /// A lock wait ends soon, in seconds: what waits may hold locks of its own that others of the target's users need. The
 /// applier, which runs a refused group again, waits as long as the target's settings say.
@@ -29,6 +29,7 @@ pub(super) fn run(shared: &Shared, target: &ConnectOptions, table: &PositionTabl
         prepare_session(&mut connection)?;
         connection.execute(SETTINGS)?;
         connection.execute(ISOLATION)?;
+        connection.execute(READ_BYTES)?;
         Ok(connection)
     });
     let connection = match opened {

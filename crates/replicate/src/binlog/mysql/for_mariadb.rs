@@ -58,7 +58,7 @@ impl Event {
                 {
                     self.bytes[at] = 0;
                 }
-                *content = content.clone().without_checksums();
+                **content = content.as_ref().clone().without_checksums();
             }
             Content::TableMap(map) => {
                 let flags = self.bytes[HEADER_BYTES + 6..HEADER_BYTES + HEAD_BYTES].to_vec();
@@ -115,7 +115,7 @@ fn rows_body(
     let images = match formats {
         // A session that may write parts of JSON values writes all its updates as partial ones.
         Some(formats) if rows.form == RowsForm::PartialUpdate || formats.iter().any(ColumnFormat::is_json) => {
-            with_json_texts(rows, formats, images)?
+            with_json_texts(rows, formats, body)?
         }
         None if rows.form == RowsForm::PartialUpdate => {
             return Err("a partial update of a table with columns of unknown types".to_owned());
@@ -134,17 +134,19 @@ fn rows_body(
     let extra: &[u8] = if is_second_version || is_partial { &[2, 0] } else { &[] };
     let flags = [body[HEAD_BYTES - 2] & KNOWN_FLAGS, 0];
     let columns = length_encoded(rows.columns);
-    let head = [&body[..HEAD_BYTES - 2], &flags, extra, &columns, &rows.present[0], &rows.present[1]].concat();
+    let [before, after] = rows.present(body);
+    let head = [&body[..HEAD_BYTES - 2], &flags, extra, &columns, before, after].concat();
     rows.images_at = head.len();
     Ok((if is_partial { EventKind::UPDATE_ROWS } else { kind }, [head, images].concat()))
 }
 
 /// Row images with JSON as text.
-fn with_json_texts(rows: &RowsEvent, formats: &[ColumnFormat], images: &[u8]) -> Result<Vec<u8>, Found> {
+fn with_json_texts(rows: &RowsEvent, formats: &[ColumnFormat], body: &[u8]) -> Result<Vec<u8>, Found> {
     if formats.len() != rows.columns {
         return Err(format!("rows of {} columns, of a table with {}", rows.columns, formats.len()));
     }
-    let sets: Vec<&[u8]> = rows.present.iter().filter(|set| !set.is_empty()).map(|set| &**set).collect();
+    let images = &body[rows.images_at..];
+    let sets: Vec<&[u8]> = rows.present(body).into_iter().filter(|set| !set.is_empty()).collect();
     if sets.is_empty() {
         return Err("images without columns".to_owned());
     }

@@ -21,7 +21,7 @@ fn event(word: &str, end_position: u32) -> Event {
         "incident" => (EventKind::INCIDENT_EVENT, Content::Other),
         "heartbeat" => (EventKind::HEARTBEAT, Content::Other),
         "annotate" => (EventKind::ANNOTATE_ROWS, Content::Other),
-        text => (EventKind::QUERY, Content::Query(query(text))),
+        text => (EventKind::QUERY, Content::Query(Box::new(query(text)))),
     };
     let header = EventHeader { timestamp_s: 1, kind, server_id: 1, length_bytes: 10, end_position, flags: 0 };
     Event { header, content, bytes: Vec::new() }
