@@ -20,6 +20,7 @@ mod side_by_side;
 mod snapshot;
 mod snapshot_changes;
 mod snapshot_merged;
+mod stream_kinds;
 mod streams;
 mod target_definitions;
 mod unit;

@@ -46,3 +46,20 @@ fn a_connection_that_is_lost_meanwhile() {
     assert_eq!(connection.take_answer().unwrap_err(), error);
     assert_eq!((connection.answers_due(), connection.ping().unwrap_err()), (0, error));
 }
+
+#[test]
+fn prepared_statements_go_ahead_too() {
+    let (_server, mut connection) = Server::shared().connection("ahead_prepared");
+    connection.execute(b"create table t (id int primary key) engine=innodb").unwrap();
+    let prepared = connection.prepare(b"insert into t values (?)").unwrap();
+    for id in [7u32, 8, 8] {
+        // COM_STMT_EXECUTE: no cursor, once, no NULL, a parameter of the type LONG.
+        let head = [&[0x17][..], &prepared.id.to_le_bytes(), &[0, 1, 0, 0, 0, 0, 1, 3, 0]].concat();
+        connection.send_ahead_raw(&[&head[..], &id.to_le_bytes()].concat()).unwrap();
+    }
+    connection.send_ahead(b"delete from t where id = 7").unwrap();
+    assert_eq!([(); 2].map(|()| connection.take_answer().unwrap().affected_rows), [1, 1]);
+    assert_eq!(connection.take_answer().unwrap_err().code(), Some(1062));
+    assert_eq!(connection.take_answer().unwrap().affected_rows, 1);
+    assert_eq!(one_value(&mut connection, "select group_concat(id) from t"), "8");
+}

@@ -169,3 +169,26 @@ fn kills_within_a_large_transaction() {
         run(&fan_in.sources[0], &["DELETE FROM d1.t"]);
     }
 }
+
+/// Rows go as parameters of a prepared statement, where the target has room for one; with settings of the source's last
+/// statement under which texts are read in other ways.
+#[test]
+fn a_target_that_prepares_no_statement() {
+    for prepared in ["0", "100"] {
+        let (fan_in, agent) = started(&[("max_prepared_stmt_count", prepared)]);
+        run(
+            &fan_in.sources[0],
+            &[
+                "SET NAMES utf8mb4 COLLATE utf8mb4_bin",
+                "SET SESSION sql_mode = 'EMPTY_STRING_IS_NULL,NO_BACKSLASH_ESCAPES,ANSI_QUOTES', collation_connection = ucs2_bin",
+                "CREATE TABLE d1.other (id INT)",
+            ],
+        );
+        write(&fan_in);
+        fan_in.catch_up();
+        fan_in.assert_equal(&["d1"]);
+        assert_eq!(rows_of_the_source(&fan_in), (LAST + 1).to_string());
+        assert_eq!(fan_in.says("stop").1, Some(0));
+        assert!(!agent.end().0.contains("trying again"));
+    }
+}

@@ -1,0 +1,4 @@
+CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(100), n INT) ENGINE=InnoDB
+INSERT INTO t VALUES (2, 'there', 0)
+LOAD DATA INFILE '{file}' IGNORE INTO TABLE t (id, @v) SET v = CONCAT('v', @v), n = id * 2
+LOAD DATA INFILE '{file}' REPLACE INTO TABLE t (id, v)
