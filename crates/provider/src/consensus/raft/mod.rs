@@ -391,7 +391,6 @@ impl Raft {
     /// The last membership up to [`Raft::apply_bound`], and its index: for the next [`InitialState`], and for
     /// [`Raft::install_snapshot`] on another node. The driver saves it before it purges the log.
     #[must_use]
-    #[cfg(test)]
     pub fn committed_membership(&self) -> Option<&(Index, Membership)> {
         self.log_meta.committed_membership(self.apply_bound)
     }

@@ -44,7 +44,7 @@ impl Node {
             self.fail(&format!("entry {index} of the log is not valid: {error}"));
             CallbackError
         })?;
-        let mut ordered_entry = OrderedEntry { term: stamp.term, request: None, voters: None, is_excluded: false };
+        let mut ordered_entry = OrderedEntry { term: stamp.term, request: None, is_excluded: false };
         let mut order_state = lock(&self.order);
         // A pause meanwhile has reported its seqno: check again under the lock.
         if self.recv_queue.is_held.load(Atomic::SeqCst) && !self.can_order(cluster) {
@@ -119,10 +119,6 @@ impl Node {
             }
             (Entry::VoteResult { seqno: of, result }, _) => {
                 self.inconsistency.add_results(&[(of, result)]);
-                return Ok(Some(ordered_entry));
-            }
-            (Entry::Membership(voters), _) => {
-                ordered_entry.voters = Some(voters);
                 return Ok(Some(ordered_entry));
             }
             _ => return Ok(Some(ordered_entry)),

@@ -5,9 +5,8 @@
 use super::Replica;
 use super::host::Host;
 use crate::consensus::proposals::RequestId;
-use crate::consensus::raft::{Action, LogId, Term};
+use crate::consensus::raft::Action;
 use crate::consensus::wire::BATCH_LIMIT_BYTES;
-use crate::entry::Voter;
 use crate::log::Index;
 
 /// How far the node has ordered and applied.
@@ -73,9 +72,6 @@ impl<H: Host> Replica<H> {
                 if let Some(request_id) = own {
                     self.own.payloads.remove(&request_id);
                 }
-                if let Some(voters) = entry.voters {
-                    self.on_membership_committed(index, entry.term, voters);
-                }
                 if entry.is_excluded {
                     self.host.note("the cluster has excluded this node from the view");
                     self.lose_quorum();
@@ -84,21 +80,5 @@ impl<H: Host> Replica<H> {
         }
         self.answer_ready_reads();
         self.run_steps(steps, actions);
-    }
-
-    /// A membership is committed.
-    pub(super) fn on_membership_committed(&mut self, index: Index, term: Term, voters: Vec<Voter>) {
-        self.hard_state.membership_log_id = LogId { term, index };
-        self.hard_state.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
-        self.save_hard_state();
-        // Two nodes that joined through a third need each other when that one is gone.
-        for (_, address) in self.hard_state.voters.iter().filter(|(node, _)| **node != self.hard_state.node) {
-            self.host.dial(address);
-        }
-        let names: Vec<String> = self.hard_state.voters.values().cloned().collect();
-        self.host.note(&format!("voters are {}", names.join(", ")));
-        if self.leave.is_leaving && !self.hard_state.voters.contains_key(&self.own_node()) {
-            self.status.has_left = true;
-        }
     }
 }

@@ -18,6 +18,10 @@ use crate::node::TotalOrder;
 
 /// A chosen donor must report the donation within this time.
 const DONOR_START_TIMEOUT_MS: u64 = 3_000;
+/// A donor without a link for this long is gone, and its script with it.
+const DONOR_RELINK_TIMEOUT_MS: u64 = 5_000;
+/// A new leader waits this long for the reports of nodes that may be donors: a link ends after half of it without input.
+const NEW_LEADER_SST_TIMEOUT_MS: u64 = 10_000;
 
 /// Donors that this leader has chosen: when, and for which address.
 pub(super) type AssignedDonors = BTreeMap<NodeId, (u64, String)>;
@@ -32,9 +36,17 @@ impl<H: Host> Replica<H> {
             return;
         }
         let Some(address) = self.peers.get(&from).map(|peer| peer.hello.address.clone()) else { return };
-        let frame = match self.donor_for_address(&address) {
-            None => Frame::PrepareSst,
-            Some(donor) => {
+        let frame = match (self.donor_for_address(&address), self.unheard_node(from, &address)) {
+            (None, None) => Frame::PrepareSst,
+            (None, Some(unheard)) => {
+                let name = self.peers.get(&unheard).map_or_else(|| unheard.to_string(), |peer| peer.hello.name.clone());
+                let text = format!(
+                    "the leader is new and has not heard of {name} yet, which may still send an SST to the former node \
+                     at {address}: this one waits for a few seconds"
+                );
+                Frame::Refused { text }
+            }
+            (Some(donor), _) => {
                 let name = self.peers.get(&donor).map_or_else(|| self.host.name(), |peer| peer.hello.name.clone());
                 let text = format!(
                     "{name} still sends an SST to the former node at {address}: no other SST to that address starts \
@@ -123,10 +135,34 @@ impl<H: Host> Replica<H> {
         }
         let sends_to = |node: NodeId, peer: &Peer| {
             let reported = peer.status.as_ref().and_then(|(member_status, _)| member_status.donating_to.as_deref());
-            peer.unlinked_since_ms.is_none()
-                && (reported == Some(address) || self.assigned_address(node) == Some(address))
+            // The script of a donor runs on while its link to this node is new again.
+            self.is_linked_or_was(peer) && (reported == Some(address) || self.assigned_address(node) == Some(address))
         };
         self.peers.iter().find(|(node, peer)| sends_to(**node, peer)).map(|(node, _)| *node)
+    }
+
+    /// Whether the node is linked, or was a moment ago.
+    fn is_linked_or_was(&self, peer: &Peer) -> bool {
+        peer.unlinked_since_ms.is_none_or(|since| self.now_ms() - since < DONOR_RELINK_TIMEOUT_MS)
+    }
+
+    /// A node that this leader has not heard of since its election, and that may send an SST. `joiner`: not this one, nor
+    /// the former node at its address.
+    fn unheard_node(&self, joiner: NodeId, address: &str) -> Option<NodeId> {
+        let led_since = self.leader_duties.as_ref()?.since_ms;
+        if self.now_ms() - led_since >= NEW_LEADER_SST_TIMEOUT_MS {
+            return None;
+        }
+        let voters = self.hard_state.voters.iter().filter(|(_, known)| *known != address).map(|(node, _)| *node);
+        // A node without a log has no tables to send.
+        let others = self.peers.iter().filter(|(_, peer)| {
+            peer.hello.address != address && !peer.hello.history_uuid.is_undefined() && self.is_linked_or_was(peer)
+        });
+        let is_unheard = |node: &NodeId| {
+            let status = self.peers.get(node).and_then(|peer| peer.status.as_ref());
+            *node != joiner && *node != self.own_node() && status.is_none_or(|(_, at)| *at < led_since)
+        };
+        voters.chain(others.map(|(node, _)| *node)).find(is_unheard)
     }
 
     /// Follows the joiner's preference; else prefers a node that is not the leader.

@@ -16,7 +16,6 @@ use crate::consensus::hard_state::{self, HardState};
 use crate::consensus::lineage::Lineage;
 use crate::consensus::raft::{Append, LogId, Term};
 use crate::consensus::wire::{DonationStatus, Frame};
-use crate::entry::Voter;
 use crate::gate::GateState;
 use crate::identity::Uuid;
 use crate::log::{self, Index, LogRecords, Shared};
@@ -228,8 +227,6 @@ pub(in crate::node) struct OrderedEntry {
     pub term: Term,
     /// Source and request id of a write set.
     pub request: Option<(Uuid, u64)>,
-    /// The new voters.
-    pub voters: Option<Vec<Voter>>,
     /// The entry is a view that no longer contains this node.
     pub is_excluded: bool,
 }

@@ -60,7 +60,11 @@ impl<H: Host> Replica<H> {
             leaver: None,
         });
         let index = self.append(&mut entry::encode_no_op(), None);
-        if let (Some(leader_duties), Some(index)) = (&mut self.leader_duties, index) {
+        // Nothing is committed in this term before that entry is.
+        let Some(index) = index else {
+            return self.fail("this node was elected Raft leader, and its log takes no entry: check the disk");
+        };
+        if let Some(leader_duties) = &mut self.leader_duties {
             leader_duties.ready_at = index;
         }
         if self.raft.membership().voters.len() > 1 {

@@ -9,8 +9,10 @@ use super::host::Host;
 use super::leader::{CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TIMEOUT_MS};
 use super::peer::{AWAY_TIMEOUT_MS, Peer};
 use crate::consensus::NodeId;
+use crate::consensus::raft::{LogId, Term};
 use crate::consensus::wire::Frame;
-use crate::entry::{self, Voter};
+use crate::entry::{self, Entry, Voter};
+use crate::log::Index;
 use std::collections::BTreeMap;
 
 impl<H: Host> Replica<H> {
@@ -46,6 +48,40 @@ impl<H: Host> Replica<H> {
             |node| if leaver.is_some() { self.presence_since(node, requested_ms) } else { self.presence(node) };
         let Some(voters) = next_voters(&voters, leaver, self.next_joiner(), presence) else { return false };
         self.propose_voters(voters)
+    }
+
+    /// Takes the last committed membership over into the hard state: when it is committed, whether or not its entry is
+    /// ordered. A node that crashes in between orders only what its tables lack, and that may begin after the entry.
+    pub(super) fn take_committed_membership(&mut self) {
+        let known = self.hard_state.membership_log_id.index;
+        let Some(index) = self.raft.committed_membership().map(|(index, _)| *index).filter(|index| *index > known)
+        else {
+            return;
+        };
+        let entry = match self.host.entries(index, 1) {
+            Ok(entries) => entries.first().and_then(|(_, bytes)| entry::decode(bytes).ok()),
+            Err(error) => return self.fail(&format!("the log cannot be read: {error}")),
+        };
+        match entry {
+            Some((stamp, Entry::Membership(voters))) => self.on_membership_committed(index, stamp.term, voters),
+            _ => self.fail(&format!("entry {index} of the log is not valid: it should be the voters")),
+        }
+    }
+
+    /// A membership is committed.
+    fn on_membership_committed(&mut self, index: Index, term: Term, voters: Vec<Voter>) {
+        self.hard_state.membership_log_id = LogId { term, index };
+        self.hard_state.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
+        self.save_hard_state();
+        // Two nodes that joined through a third need each other when that one is gone.
+        for (_, address) in self.hard_state.voters.iter().filter(|(node, _)| **node != self.hard_state.node) {
+            self.host.dial(address);
+        }
+        let names: Vec<String> = self.hard_state.voters.values().cloned().collect();
+        self.host.note(&format!("voters are {}", names.join(", ")));
+        if self.leave.is_leaving && !self.hard_state.voters.contains_key(&self.own_node()) {
+            self.status.has_left = true;
+        }
     }
 
     fn propose_voters(&mut self, voters: Voters) -> bool {

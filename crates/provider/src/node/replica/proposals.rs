@@ -50,8 +50,8 @@ impl<H: Host> Replica<H> {
                 self.run_steps(steps, actions);
             }
             HeldProposal::Forward { term, session, number, mut payload } => {
-                let can_append = self.leader_duties.is_some() && self.raft.can_append();
-                if can_append && self.own.proposals.accept_forward(SessionId(session.0), term, number) {
+                // An accepted forward is not accepted again: it must be appended.
+                if self.can_append() && self.own.proposals.accept_forward(SessionId(session.0), term, number) {
                     self.append(&mut payload, None);
                 }
             }
@@ -98,15 +98,18 @@ impl<H: Host> Replica<H> {
         self.run_actions(actions, None);
     }
 
+    /// Whether this node is the leader, and its log takes another entry.
+    fn can_append(&self) -> bool {
+        let is_leader = self.leader_duties.is_some() && self.raft.can_append();
+        is_leader && !self.round.is_stopped && self.host.has_log() && self.host.throttle().is_ok()
+    }
+
     /// Appends an entry as leader; it is sent and synced at the end of the round. None: this node is not the leader, or
     /// the log has no room.
     pub(super) fn append(&mut self, bytes: &mut [u8], membership: Option<Membership>) -> Option<Index> {
-        if !self.host.has_log() {
-            return None;
-        }
         let takes_seqno = entry::takes_seqno(bytes);
         let seqno = self.leader_duties.as_ref()?.appended_seqno + i64::from(takes_seqno);
-        if self.round.is_stopped || !self.raft.can_append() || self.host.throttle().is_err() {
+        if !self.can_append() {
             return None;
         }
         let index = self.raft.append(&[membership]).ok()?;

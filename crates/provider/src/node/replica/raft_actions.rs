@@ -85,7 +85,10 @@ impl<H: Host> Replica<H> {
                 let append = Append { term, prev_log_id: before, leader_commit: committed, round, entries: Vec::new() };
                 self.send_entries(to, append, (first, upto), actions);
             }
-            Action::Committed { upto } => self.status.apply_bound = upto,
+            Action::Committed { upto } => {
+                self.status.apply_bound = upto;
+                self.take_committed_membership();
+            }
             Action::LeaderChanged { term, leader } => self.on_leader_changed(term, leader, actions),
             Action::BecameLeader { term } => self.on_became_leader(term),
             Action::Recovered => match self.host.confirm_tail() {

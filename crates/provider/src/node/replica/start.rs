@@ -52,7 +52,7 @@ impl<H: Host> Replica<H> {
             ..ClusterStatus::default()
         };
         let own = OwnProposals::new(SessionId(instance_id.0), host.member_id());
-        Self {
+        let mut replica = Self {
             host,
             raft,
             hard_state,
@@ -82,7 +82,9 @@ impl<H: Host> Replica<H> {
             leave: Leave::default(),
             reported: None,
             raft_published_ms: 0,
-        }
+        };
+        replica.take_committed_membership();
+        replica
     }
 
     /// Whether the log may lack entries that this node has acknowledged.
