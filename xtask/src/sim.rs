@@ -1,4 +1,4 @@
-//! The simulator of Raft between nodes, for longer than in the usual tests.
+//! The simulators of Raft and of whole replicas, for longer than in the usual tests.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,7 +23,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
     let mut tests = Command::new(env!("CARGO"));
     tests.current_dir(repository).env("HORTATOR_SEED", first.to_string()).env("HORTATOR_SEEDS", seeds.to_string());
     tests.args(["test", "--locked", "--release", "--package", "hortator-provider", "--lib", "--"]);
-    tests.args(["consensus::raft::tests::sim::", "--nocapture"]);
+    tests.args(["tests::sim::", "--nocapture"]);
     if !tests.status().context("cannot run cargo")?.success() {
         bail!("a property does not hold: replay the seed that is printed above with --seed, and HORTATOR_TRACE=1");
     }

@@ -14,7 +14,7 @@
 //! one of them. The rest depends on how the lineages relate ([`LineageRelation`]):
 //!
 //! - *The other's cluster was bootstrapped from ours, without us*: an administrator, or an option, has decided for the
-//!   nodes over there. A node without a live majority then stops (`node/cluster/bootstrap.rs`): if it waited, it would
+//!   nodes over there. A node without a live majority then stops (`node/replica/bootstrap.rs`): if it waited, it would
 //!   at some time find other excluded nodes, form a majority with them, and accept writes beside the new cluster. A
 //!   node that leads or follows a live majority continues and reports the split: its confirmed writes are safe on that
 //!   majority, and a bootstrap on the wrong node (a partitioned one, say) must not take down the correct nodes.

@@ -1,7 +1,7 @@
 //! Apply errors: the thread waits for the vote of the nodes.
 //!
 //! The Raft driver reports the error to the leader, and delivers the vote result, which is an entry of the log
-//! (`cluster/inconsistency_vote.rs`).
+//! (`replica/inconsistency_vote.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

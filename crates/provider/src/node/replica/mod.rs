@@ -83,6 +83,9 @@ mod status;
 mod status_report;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 use committed_entries::Ordered;
 use donor::AssignedDonors;
 use flow_control::{FlowControl, HeldProposal};

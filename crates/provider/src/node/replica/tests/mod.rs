@@ -1,0 +1,3 @@
+//! Tests of the replica: a simulator.
+
+mod sim;

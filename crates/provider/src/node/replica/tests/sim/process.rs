@@ -1,0 +1,571 @@
+//! A process: the host of a simulated replica, with the node's total order, tables and clients.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::memory_log::MemoryLog;
+use super::server::{Stage, Work};
+use crate::consensus::NodeId;
+use crate::consensus::hard_state::{self, HardState};
+use crate::consensus::lineage::Lineage;
+use crate::consensus::raft::{Append, LogId, Message, Term};
+use crate::consensus::wire::{DonationStatus, Frame, Hello};
+use crate::entry::{self, Entry};
+use crate::gate::GateState;
+use crate::identity::Uuid;
+use crate::log::{self, Index, LogRecords, Shared};
+use crate::node::TotalOrder;
+use crate::node::inconsistency::Inconsistency;
+use crate::node::replica::{
+    Clock, ClusterStatus, Command, EntryLog, FlowEvent, LocalNode, OrderedEntry, SingleNodeEnd, SstResult, Synced,
+    Transport, Waiters,
+};
+use crate::node::total_order::takes_seqno;
+use crate::saved_state::SavedState;
+use crate::seeds::Rng;
+use crate::server::{CallbackError, Level, Member};
+use crate::vote_result::{ApplyError, VoteResult};
+
+/// Entries that wait to be applied before flow control.
+const QUEUE_LIMIT: u64 = 16;
+/// Entries that wait to be applied before nothing more is ordered.
+const ORDER_LIMIT: usize = 48;
+
+/// What a seqno has changed in the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Row {
+    /// Applied: member ID and request id.
+    Applied(Uuid, u64),
+    /// Failed certification.
+    Failed,
+    /// A vote has skipped it.
+    Skipped,
+    View,
+    /// Half of an SST.
+    Garbage,
+}
+
+/// What survives a crash of the process.
+#[derive(Clone, Default)]
+pub struct Disk {
+    pub hard_state: Option<HardState>,
+    pub log: Option<MemoryLog>,
+    pub saved: Option<SavedState>,
+    /// The first is that of seqno 1.
+    pub tables: Vec<Row>,
+    /// The engine has flushed up to this seqno.
+    pub flushed_tables: usize,
+}
+
+/// What an invariant wants to know.
+#[derive(Clone, Debug)]
+pub enum Fact {
+    Leads { term: Term },
+    Ordered { index: Index, seqno: i64, bytes: Vec<u8>, passed: bool },
+    Applied { seqno: i64, row: Row },
+    Confirmed { seqno: i64, row: Row },
+    ReadAt { request_id: u64, seqno: i64 },
+}
+
+/// An SST that this process sends.
+#[derive(Clone, Debug)]
+pub struct Donation {
+    pub instance_id: Uuid,
+    pub address: String,
+    pub status: DonationStatus,
+}
+
+pub struct Process {
+    pub disk: Disk,
+    pub rng: Rng,
+    pub now_ms: u64,
+    pub hello: Hello,
+    pub linked: BTreeSet<NodeId>,
+    pub outbox: Vec<(NodeId, Frame)>,
+    pub dialled: BTreeSet<String>,
+    pub has_new_lineage: bool,
+    pub running_sync: Option<LogId>,
+    ended_sync: Option<Synced>,
+    pub is_disk_stalled: bool,
+    pub commands: Vec<Command>,
+    pub status: ClusterStatus,
+    pub order: Option<TotalOrder>,
+    pub is_single_node: bool,
+    pub leader_term: Term,
+    pub gate: GateState,
+    pub member_id: Uuid,
+    pub is_caught_up: bool,
+    pub queue: VecDeque<Work>,
+    /// Request ids of write sets whose clients wait.
+    pub waiting: BTreeSet<u64>,
+    pub next_request_id: u64,
+    pub inconsistency: Inconsistency,
+    /// The server cannot apply this seqno.
+    pub fails_at: Option<i64>,
+    /// The nodes vote on it.
+    pub has_asked: bool,
+    pub sst_result: Option<SstResult>,
+    pub donations: Vec<Donation>,
+    pub is_donating: bool,
+    /// A partition has ended the script of the SST.
+    pub is_sst_cut: bool,
+    pub stage: Stage,
+    pub failed: Option<String>,
+    pub facts: Vec<Fact>,
+    pub is_verbose: bool,
+}
+
+impl Process {
+    pub fn new(disk: Disk, hello: Hello, member_id: Uuid, rng: Rng) -> Self {
+        let resolved_upto = disk.saved.map_or(-1, |saved| saved.resolved_upto);
+        Self {
+            disk,
+            rng,
+            now_ms: 0,
+            hello,
+            linked: BTreeSet::new(),
+            outbox: Vec::new(),
+            dialled: BTreeSet::new(),
+            has_new_lineage: false,
+            running_sync: None,
+            ended_sync: None,
+            is_disk_stalled: false,
+            commands: Vec::new(),
+            status: ClusterStatus::default(),
+            order: None,
+            is_single_node: false,
+            leader_term: Term(0),
+            gate: GateState::Closed,
+            member_id,
+            is_caught_up: false,
+            queue: VecDeque::new(),
+            waiting: BTreeSet::new(),
+            next_request_id: 1,
+            inconsistency: Inconsistency::new(resolved_upto),
+            fails_at: None,
+            has_asked: false,
+            sst_result: None,
+            donations: Vec::new(),
+            is_donating: false,
+            is_sst_cut: false,
+            stage: Stage::Begin,
+            failed: None,
+            facts: Vec::new(),
+            is_verbose: false,
+        }
+    }
+
+    pub fn released(&self) -> i64 {
+        self.disk.tables.len() as i64
+    }
+
+    pub fn save(&mut self, saved: SavedState) {
+        let resolved_upto = self.inconsistency.resolved_upto();
+        self.disk.saved = Some(SavedState { resolved_upto, lineage: self.hello.lineage, ..saved });
+    }
+
+    pub fn random(&mut self) -> Uuid {
+        let (high, low) = (self.rng.next(), self.rng.next());
+        Uuid((u128::from(high) << 64 | u128::from(low)).to_be_bytes())
+    }
+
+    fn memory_log(&mut self) -> &mut MemoryLog {
+        self.disk.log.as_mut().expect("a node without a log changes none")
+    }
+
+    /// The sync that ran has ended. None: the replica has waited for it already.
+    pub fn end_sync(&mut self) -> Option<Synced> {
+        let upto = self.running_sync.take()?;
+        let result = self.disk.log.as_mut().map_or(Ok(()), |log| log.sync(upto.index));
+        Some((upto, result))
+    }
+}
+
+impl Clock for Process {
+    fn now(&self) -> Duration {
+        Duration::from_millis(self.now_ms)
+    }
+
+    fn random_uuid(&mut self) -> io::Result<Uuid> {
+        Ok(self.random())
+    }
+}
+
+impl EntryLog for Process {
+    fn records(&self) -> Option<impl LogRecords> {
+        self.disk.log.clone()
+    }
+
+    fn has_log(&self) -> bool {
+        self.disk.log.is_some()
+    }
+
+    fn bounds(&self) -> Option<(Index, Index)> {
+        self.disk.log.as_ref().map(|log| (log.first(), log.last()))
+    }
+
+    fn flushed(&self) -> Index {
+        self.disk.log.as_ref().map_or(Index(0), MemoryLog::durable)
+    }
+
+    fn entries(&self, first: Index, limit_bytes: usize) -> Result<Vec<Shared>, log::Error> {
+        self.disk.log.as_ref().map_or(Ok(Vec::new()), |log| log.entries_from(first, limit_bytes))
+    }
+
+    fn throttle(&self) -> Result<(), log::Error> {
+        self.disk.log.as_ref().map_or(Ok(()), MemoryLog::throttle)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<Index, log::Error> {
+        self.memory_log().append(bytes)
+    }
+
+    fn truncate(&mut self, from: Index) -> Result<(), log::Error> {
+        self.memory_log().truncate(from);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), log::Error> {
+        let last = self.memory_log().last();
+        self.memory_log().sync(last)
+    }
+
+    fn take_synced(&mut self) -> Option<Synced> {
+        self.ended_sync.take()
+    }
+
+    fn wait_for_synced(&mut self) -> Synced {
+        self.end_sync().expect("the replica waits for a sync that runs")
+    }
+
+    fn is_backed_up(&self) -> bool {
+        self.is_disk_stalled
+    }
+
+    fn purge(&mut self, below: Index) {
+        self.memory_log().purge(below);
+    }
+
+    fn confirm_tail(&mut self) -> Result<(), log::Error> {
+        self.memory_log().confirm_tail();
+        Ok(())
+    }
+
+    fn install_snapshot(&mut self, history_uuid: Uuid, index: Index) -> Result<(), log::Error> {
+        self.disk.log = Some(MemoryLog::new(history_uuid, index));
+        Ok(())
+    }
+
+    fn save_hard_state(&mut self, hard_state: &HardState) -> Result<(), hard_state::Error> {
+        self.disk.hard_state = Some(hard_state.clone());
+        Ok(())
+    }
+}
+
+impl Transport for Process {
+    fn send(&mut self, to: NodeId, frame: &Frame) -> bool {
+        let is_linked = self.linked.contains(&to);
+        if is_linked {
+            self.outbox.push((to, frame.clone()));
+        }
+        is_linked
+    }
+
+    fn send_append(&mut self, to: NodeId, append: &Append, payloads: &[Arc<[u8]>]) -> bool {
+        let payloads = payloads.iter().map(|payload| payload.to_vec()).collect();
+        self.send(to, &Frame::Raft { message: Message::Append(append.clone()), payloads })
+    }
+
+    fn queued_bytes(&self, _: NodeId) -> usize {
+        0
+    }
+
+    fn flush_links(&mut self) {}
+
+    fn is_linked(&self, node: NodeId) -> bool {
+        self.linked.contains(&node)
+    }
+
+    fn dial(&mut self, address: &str) {
+        self.dialled.insert(address.to_owned());
+    }
+
+    fn hang_up(&mut self, address: &str) {
+        self.dialled.remove(address);
+    }
+
+    fn isolate(&mut self, _: bool) {}
+
+    fn own_address(&self) -> String {
+        self.hello.address.clone()
+    }
+
+    fn set_lineage(&mut self, history_uuid: Uuid, lineage: Lineage) {
+        (self.hello.history_uuid, self.hello.lineage) = (history_uuid, lineage);
+        self.has_new_lineage = true;
+    }
+}
+
+impl LocalNode for Process {
+    fn name(&self) -> String {
+        self.hello.name.clone()
+    }
+
+    fn log(&self, _: Level, text: &str) {
+        if self.is_verbose {
+            eprintln!("{} {}: {text}", self.now_ms, self.hello.name);
+        }
+    }
+
+    fn fail(&mut self, text: &str) {
+        self.log(Level::Error, text);
+        self.failed.get_or_insert(text.to_owned());
+        self.gate = GateState::Failed;
+        self.commands.push(Command::Stop);
+    }
+
+    fn end_start(&mut self) {}
+
+    fn gate_state(&self) -> GateState {
+        self.gate
+    }
+
+    fn member_id(&self) -> Uuid {
+        self.member_id
+    }
+
+    fn own_member(&self) -> Member {
+        Member { id: self.member_id, name: self.hello.name.clone(), incoming: self.hello.incoming.clone() }
+    }
+
+    fn history_uuid(&self) -> Uuid {
+        self.disk.log.as_ref().map_or(Uuid::UNDEFINED, |log| log.history_uuid)
+    }
+
+    fn has_no_tables(&self) -> bool {
+        self.disk.saved.is_some_and(|saved| saved.history_uuid.is_undefined())
+    }
+
+    fn with_order<T>(&self, read: impl FnOnce(&TotalOrder) -> T) -> Option<T> {
+        self.order.as_ref().map(read)
+    }
+
+    fn last_released(&self) -> i64 {
+        self.released()
+    }
+
+    fn is_caught_up(&self) -> bool {
+        self.is_caught_up
+    }
+
+    fn can_order(&self) -> bool {
+        self.queue.len() < ORDER_LIMIT
+    }
+
+    fn order_committed(
+        &mut self,
+        index: Index,
+        bytes: &[u8],
+        own_member_ids: &[Uuid],
+    ) -> Result<Option<OrderedEntry>, CallbackError> {
+        let (stamp, entry) = entry::decode(bytes).expect("committed entries are valid");
+        let released = self.released();
+        let order = self.order.as_mut().ok_or(CallbackError)?;
+        if let Err(text) = order.check_entry(index, stamp, &entry) {
+            self.fail(&text);
+            return Err(CallbackError);
+        }
+        if let Entry::CommitCut(cut) = &entry
+            && !order.members().is_empty()
+        {
+            assert_eq!(cut.members, order.members(), "the commit cut at {index} has another view than its index");
+        }
+        let verdict = order.apply_entry(index, stamp, &entry);
+        let passed = verdict.is_some_and(|verdict| verdict.passed);
+        let seqno = stamp.seqno;
+        self.facts.push(Fact::Ordered { index, seqno, bytes: bytes.to_vec(), passed });
+        let mut ordered = OrderedEntry { term: stamp.term, request: None, is_excluded: false };
+        let is_applied = takes_seqno(&entry) && seqno <= released;
+        let work = match entry {
+            Entry::WriteSet { head, .. } => {
+                ordered.request = Some((head.source, head.request_id));
+                let is_own = own_member_ids.contains(&head.source) && self.waiting.contains(&head.request_id);
+                Work::WriteSet { seqno, source: head.source, request_id: head.request_id, passed, is_own }
+            }
+            Entry::View { members, .. } => {
+                let is_in = members.iter().any(|member| member.id == self.member_id);
+                ordered.is_excluded = !is_in && matches!(self.gate, GateState::Open | GateState::Paused);
+                Work::View { seqno, members }
+            }
+            Entry::CommitCut(cut) => {
+                self.inconsistency.purge(cut.upto.min(released));
+                return Ok(Some(ordered));
+            }
+            Entry::VoteResult { seqno, result } => {
+                self.inconsistency.add_results(&[(seqno, result)]);
+                return Ok(Some(ordered));
+            }
+            Entry::Membership(_) | Entry::NoOp => return Ok(Some(ordered)),
+        };
+        if !is_applied {
+            self.queue.push_back(work);
+        }
+        Ok(Some(ordered))
+    }
+
+    fn queued(&self) -> (u64, u64) {
+        (self.queue.len() as u64, QUEUE_LIMIT)
+    }
+
+    fn is_desynced(&self) -> bool {
+        false
+    }
+
+    fn set_leader_term(&mut self, term: Term) {
+        self.leader_term = term;
+        self.facts.push(Fact::Leads { term });
+    }
+
+    fn enter_single_node(&mut self, ordered: Option<Index>, has_proposals: bool) -> bool {
+        if let Some(order) = self.order.as_ref().filter(|_| !self.is_single_node) {
+            let last = self.disk.log.as_ref().map(LogRecords::last);
+            let is_alone_in_view = order.members().iter().all(|member| member.id == self.member_id);
+            let is_open = self.gate == GateState::Open;
+            if ordered != last || has_proposals || !self.waiting.is_empty() || !is_open || !is_alone_in_view {
+                return false;
+            }
+        }
+        self.is_single_node = true;
+        true
+    }
+
+    fn leave_single_node(&mut self) -> Option<SingleNodeEnd> {
+        let seqno = self.order.as_ref()?.seqno;
+        if self.gate != GateState::Open {
+            return None;
+        }
+        self.is_single_node = false;
+        self.is_caught_up = true;
+        Some(SingleNodeEnd { last: self.memory_log().last(), seqno })
+    }
+
+    fn lose_quorum(&mut self) -> Option<Uuid> {
+        if self.order.is_none() || !matches!(self.gate, GateState::Open | GateState::Paused) {
+            return None;
+        }
+        self.gate = GateState::Closed;
+        self.member_id = self.random();
+        let member_id = self.member_id;
+        if let Some(order) = &mut self.order {
+            order.member = member_id;
+        }
+        self.waiting.clear();
+        Some(member_id)
+    }
+
+    fn ignores_quorum(&self) -> bool {
+        false
+    }
+
+    fn set_lineage_of_tables(&mut self, lineage: Lineage) {
+        self.hello.lineage = lineage;
+    }
+
+    fn save_lineage(&mut self) {
+        if let Some(saved) = self.disk.saved {
+            self.save(saved);
+        }
+    }
+
+    fn count(&mut self, _: FlowEvent) {}
+
+    fn apply_error(&self) -> Option<ApplyError> {
+        self.inconsistency.apply_error()
+    }
+
+    fn is_own_statement(&self) -> bool {
+        self.inconsistency.is_own_statement()
+    }
+
+    fn vote_result(&self, seqno: i64) -> Option<VoteResult> {
+        self.inconsistency.result(seqno)
+    }
+
+    fn add_vote_results(&mut self, results: &[(i64, VoteResult)]) {
+        self.inconsistency.add_results(results);
+    }
+
+    fn abandon_vote(&mut self) {
+        self.inconsistency.abandon_vote();
+    }
+
+    fn check_vote_results(&mut self) {
+        if let Some(seqno) = self.inconsistency.wrongly_applied(self.released()).filter(|_| self.failed.is_none()) {
+            self.end_inconsistent(seqno);
+        }
+    }
+
+    fn resolved_upto(&self) -> i64 {
+        self.inconsistency.resolved_upto()
+    }
+
+    fn preferred_donor(&self) -> String {
+        String::new()
+    }
+
+    fn donating_to(&self) -> Option<String> {
+        self.donations.first().filter(|_| self.is_donating).map(|donation| donation.address.clone())
+    }
+
+    fn start_donation(&mut self, _: Vec<u8>, instance_id: Uuid, address: String) {
+        if !self.is_donating {
+            self.is_donating = true;
+            self.donations.retain(|donation| donation.status != DonationStatus::InProgress);
+            self.donations.insert(0, Donation { instance_id, address, status: DonationStatus::InProgress });
+            self.queue.push_back(Work::Donate);
+        }
+    }
+
+    fn donation_status(&self, instance_id: Uuid) -> DonationStatus {
+        let to_it = self.donations.iter().find(|donation| donation.instance_id == instance_id);
+        to_it.map_or(DonationStatus::NotStarted, |donation| donation.status)
+    }
+}
+
+impl Waiters for Process {
+    fn take_commands(&mut self) -> Vec<Command> {
+        std::mem::take(&mut self.commands)
+    }
+
+    fn defer_command(&mut self, command: Command) {
+        self.commands.push(command);
+    }
+
+    fn set_status(&mut self, status: ClusterStatus) {
+        self.status = status;
+    }
+
+    fn refuse_proposal(&mut self, request_id: u64) {
+        self.waiting.remove(&request_id);
+    }
+
+    fn has_victim(&self) -> bool {
+        false
+    }
+
+    fn answer_read_index(&mut self, request_id: u64, seqno: Option<i64>) {
+        if let Some(seqno) = seqno {
+            self.facts.push(Fact::ReadAt { request_id, seqno });
+        }
+    }
+
+    fn refuse_read_requests(&mut self) {}
+
+    fn set_sst_result(&mut self, result: SstResult) {
+        if self.stage == Stage::Sst {
+            self.sst_result.get_or_insert(result);
+        }
+    }
+}
