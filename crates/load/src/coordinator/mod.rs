@@ -7,8 +7,6 @@
 //!
 //! A statement that may go to a worker, or may be sent together with its neighbours, is held until the next one is
 //! analyzed: one that asks what the statement before it did needs that one in the main session, right before it.
-//!
-//! Long because: the way of a statement, from the stream to its step, is read as one.
 
 mod analyzed_statement;
 mod catalog_cache;

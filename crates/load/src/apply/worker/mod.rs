@@ -119,7 +119,7 @@ enum Attempt {
 }
 
 impl<'l> Worker<'l> {
-    /// A worker without a connection: [`Worker::connect`] opens it.
+    /// A worker without a connection: [`Worker::run`] opens it.
     #[must_use]
     pub fn new(
         number: usize,
