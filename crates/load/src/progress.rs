@@ -1,12 +1,13 @@
 //! Counters of a running load: workers and coordinator write them, any thread may read them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hortator_mysql::catalog::TableName;
 
 use crate::apply::{Chunk, Work};
+use crate::filter::FilterReport;
 use crate::input;
 
 /// How far a load is.
@@ -35,8 +36,12 @@ pub struct Progress {
     /// What each worker is at, from worker 1.
     workers: Mutex<Vec<Option<TableName>>>,
     tables: Mutex<BTreeMap<String, u64>>,
+    /// The tables into which this run loaded rows.
+    loaded_tables: Mutex<BTreeSet<TableName>>,
     /// Statements that everything else waited for, by reason.
     barriers: Mutex<BTreeMap<&'static str, u64>>,
+    /// What is left out, and what is changed.
+    filter_report: Arc<Mutex<FilterReport>>,
     /// The inputs begun so far.
     inputs: Mutex<Vec<Arc<input::Progress>>>,
 }
@@ -57,6 +62,17 @@ impl Progress {
     #[must_use]
     pub fn barriers(&self) -> BTreeMap<&'static str, u64> {
         self.barriers.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Where it is counted what is left out.
+    pub(crate) fn filter_report(&self) -> Arc<Mutex<FilterReport>> {
+        Arc::clone(&self.filter_report)
+    }
+
+    /// What is left out so far, and what is changed.
+    #[must_use]
+    pub fn filtered(&self) -> FilterReport {
+        self.filter_report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A worker has begun with a chunk.
@@ -103,6 +119,22 @@ impl Progress {
         self.rows.fetch_add(rows, Relaxed);
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         *tables.entry(table.to_string()).or_default() += rows;
+        drop(tables);
+        let mut loaded_tables = self.loaded_tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if !loaded_tables.contains(table) {
+            loaded_tables.insert(table.clone());
+        }
+    }
+
+    /// The tables that hold rows of this load, with those of its earlier runs as far as their names are certain.
+    pub(crate) fn tables_with_rows(&self) -> Vec<TableName> {
+        let mut found = self.loaded_tables.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (table, _) in self.rows_by_table() {
+            if let Some((schema, name)) = table.split_once('.').filter(|(_, name)| !name.contains('.')) {
+                found.insert(TableName { schema: schema.as_bytes().to_vec(), table: name.as_bytes().to_vec() });
+            }
+        }
+        found.into_iter().collect()
     }
 
     /// Rows that were counted are not there any more.
@@ -127,6 +159,7 @@ impl Progress {
         self.skipped.store(0, Relaxed);
         self.text_bytes.store(0, Relaxed);
         self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.filter_report.lock().unwrap_or_else(PoisonError::into_inner) = FilterReport::default();
         self.barriers.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 

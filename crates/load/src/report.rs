@@ -10,8 +10,10 @@ use crate::apply::{Chunk, ChunkStatement};
 use crate::cluster::ClusterSummary;
 use crate::deferral::{CheckReport, ViolatedConstraint};
 use crate::deferred_keys::DeferredKeysReport;
+use crate::filter::FilterReport;
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
+use crate::load::AnalyzeReport;
 use crate::verify::Verification;
 
 /// Bytes of a statement that a message shows.
@@ -263,6 +265,10 @@ pub struct Summary {
     pub warnings: u64,
     /// The checkpoints of the load.
     pub checkpoint: CheckpointSummary,
+    /// What came of `--analyze`; null without it, or if the load ended early.
+    pub analyzed: Option<AnalyzeReport>,
+    /// What was left out of the input, and changed in it.
+    pub filtered: FilterReport,
     /// The result of `--verify`; null without it, or if the load ended early.
     pub verification: Option<Verification>,
     /// Rows by table, in the order of the names.

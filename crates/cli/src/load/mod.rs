@@ -4,6 +4,8 @@ mod checkpoint_args;
 mod checks;
 mod cluster_args;
 mod deferred_indexes;
+mod events;
+mod filter_args;
 mod private_server;
 mod progress_line;
 mod result_rows;
@@ -22,7 +24,7 @@ use clap::Args;
 use hortator_load::checkpoint::CheckpointMode;
 use hortator_load::cluster::Targets;
 use hortator_load::report::{End, Summary};
-use hortator_load::{Interrupter, Load, Options};
+use hortator_load::{Interrupter, Load, Options, SKIP_BINLOG};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -31,6 +33,8 @@ use checkpoint_args::CheckpointArgs;
 use checks::ChecksArgs;
 use cluster_args::ClusterArgs;
 use deferred_indexes::DeferredIndexesArgs;
+use events::{EventStream, ProgressMode};
+use filter_args::FilterArgs;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
 use rows_args::RowsArgs;
@@ -77,6 +81,14 @@ pub struct LoadArgs {
     #[arg(long, conflicts_with = "plan")]
     verify: bool,
 
+    /// Renew the statistics of the loaded tables at the end (ANALYZE TABLE)
+    #[arg(long, conflicts_with = "plan")]
+    analyze: bool,
+
+    /// Write nothing to the binary log: replicas do not get the load
+    #[arg(long)]
+    skip_binlog: bool,
+
     /// Print the summary as a JSON object to standard output, and rows that the dump selects to standard error
     #[arg(long)]
     json: bool,
@@ -89,6 +101,10 @@ pub struct LoadArgs {
     #[arg(long)]
     sandbox: bool,
 
+    /// How to show how far the load is
+    #[arg(long, value_name = "line|json", default_value = "line", conflicts_with_all = ["quiet", "plan"])]
+    progress: ProgressMode,
+
     /// Print no progress line and no summary
     #[arg(short, long)]
     quiet: bool,
@@ -100,6 +116,9 @@ pub struct LoadArgs {
     /// Send rows in batches of N with prepared statements, as to servers without bulk execute
     #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     batch_rows: Option<u16>,
+
+    #[command(flatten)]
+    filter: FilterArgs,
 
     #[command(flatten)]
     rows: RowsArgs,
@@ -124,6 +143,10 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         let database = connect.database.take();
         connect = private_server::start()?;
         connect.database = database;
+    }
+    if args.skip_binlog {
+        // Also for checkpoints that are discarded.
+        connect.init_command = Some(SKIP_BINLOG.to_owned());
     }
     if args.checkpoints.replaces_load()
         && args.checkpoints.run_instead(Targets::open(&connect, &args.cluster.nodes)?.options(), args.json)?
@@ -150,24 +173,33 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         foreign_keys: args.checks.foreign_keys(),
         unique_checks: args.checks.unique_checks(),
         defer_indexes: args.deferred_indexes.defer_indexes(),
+        filter: args.filter.rules()?,
+        skip_binlog: args.skip_binlog,
+        analyze: args.analyze,
         verify: args.verify,
     };
     if args.plan {
         return plan(&options);
     }
-    let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify };
+    let has_events = args.progress == ProgressMode::Json;
+    let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify, has_events };
     let is_asked_for = options.checkpoint_mode != CheckpointMode::Disabled;
     let load = Load::open(options)?;
     if let Some(reason) = load.checkpoints_disabled_reason().filter(|_| is_asked_for && !args.quiet) {
         eprintln!("hortator: warning: {reason}. You cannot resume this load after an interruption");
     }
     let has_ended = end_on_signals(load.interrupter(), shown)?;
-    let line = (!args.quiet).then(|| ProgressLine::start(load.progress())).flatten();
+    let can_resume = load.checkpoints_disabled_reason().is_none();
+    let events = has_events.then(|| EventStream::start(load.progress(), can_resume));
+    let line = (!args.quiet && !has_events).then(|| ProgressLine::start(load.progress())).flatten();
     let mut rows = BatchRows::new(args.json, line.as_ref().map(ProgressLine::bar));
     let outcome = load.run(&mut rows);
     has_ended.store(true, Ordering::Release);
     if let Some(line) = line {
         line.finish();
+    }
+    if let Some(events) = events {
+        events.finish();
     }
     let printed = rows.finish();
     let status = shown.show(&outcome?)?;
@@ -181,36 +213,51 @@ struct Shown {
     json: bool,
     quiet: bool,
     verify: bool,
+    /// Events take the place of words.
+    has_events: bool,
 }
 
 impl Shown {
     /// Prints failures and summary; returns the exit status.
     fn show(self, summary: &Summary) -> anyhow::Result<u8> {
+        let status = status(summary);
+        if self.has_events {
+            events::write_end(summary, status);
+        } else {
+            self.show_failures(summary);
+        }
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(summary).context("the summary as JSON")?);
+        } else if !self.quiet && !self.has_events {
+            eprint!("{}", summary::text(summary));
+        }
+        Ok(status)
+    }
+
+    fn show_failures(self, summary: &Summary) {
         for failure in &summary.failures {
             eprintln!("{failure}");
         }
         for violation in summary.violations() {
             eprintln!("{violation}");
         }
-        let verification = summary.verification.as_ref();
-        match verification {
+        match &summary.verification {
             Some(verification) => eprint!("{}", verification::problems(verification)),
             None if self.verify => eprintln!("hortator: nothing verified: the load did not reach its end"),
             None => {}
         }
-        if self.json {
-            println!("{}", serde_json::to_string_pretty(summary).context("the summary as JSON")?);
-        } else if !self.quiet {
-            eprint!("{}", summary::text(summary));
-        }
-        let is_refuted = verification.is_some_and(|verification| !verification.holds);
-        Ok(match summary.end {
-            End::Complete | End::WithErrors if is_refuted => 1,
-            End::Complete => 0,
-            End::WithErrors => WITH_ERRORS,
-            End::Failed | End::NotValidated => 1,
-            End::Interrupted => INTERRUPTED,
-        })
+    }
+}
+
+/// The exit status.
+fn status(summary: &Summary) -> u8 {
+    let is_refuted = summary.verification.as_ref().is_some_and(|verification| !verification.holds);
+    match summary.end {
+        End::Complete | End::WithErrors if is_refuted => 1,
+        End::Complete => 0,
+        End::WithErrors => WITH_ERRORS,
+        End::Failed | End::NotValidated => 1,
+        End::Interrupted => INTERRUPTED,
     }
 }
 

@@ -10,6 +10,7 @@ use indicatif::{HumanBytes, HumanCount};
 
 use super::checks;
 use super::deferred_indexes;
+use super::filter_args;
 use super::verification;
 
 /// The summary, for standard error.
@@ -48,6 +49,7 @@ pub(super) fn text(summary: &Summary) -> String {
         text.push_str(&of_cluster(cluster, summary.all_nodes_s));
     }
     let _ = writeln!(text, "{}", checks::line(summary));
+    text.push_str(&filter_args::lines(&summary.filtered));
     text.push_str(&deferred_indexes::lines(summary));
     if summary.warnings > 0 {
         let _ = writeln!(text, "server warnings: {} (as with the client)", HumanCount(summary.warnings));
@@ -74,6 +76,12 @@ pub(super) fn text(summary: &Summary) -> String {
             "checkpoints of load {load_id} are stored: resume with the same command and --resume, or discard them with \
              --discard-checkpoint={load_id}",
         );
+    }
+    if let Some(analyzed) = &summary.analyzed {
+        let _ = writeln!(text, "statistics renewed: {} tables in {:.2} s", analyzed.tables, analyzed.elapsed_s);
+        for problem in &analyzed.problems {
+            let _ = writeln!(text, "  not renewed: {problem}");
+        }
     }
     if let Some(verification) = &summary.verification {
         text.push_str(&verification::text(verification));
@@ -140,6 +148,7 @@ pub(super) fn plan(plan: &Plan) -> String {
         let _ = writeln!(text, "  cluster: {line}");
     }
     let _ = writeln!(text, "{}", checks::planned(plan));
+    text.push_str(&filter_args::lines(&plan.filtered));
     text.push_str(&deferred_indexes::planned(plan));
     for note in &plan.server {
         let _ = writeln!(text, "  server: {note}");

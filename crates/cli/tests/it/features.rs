@@ -74,7 +74,7 @@ const ORPHAN: &str = "a_child: 1 row(s) have no parent row: (parent) is not in";
 
 macro_rules! features {
     ($($feature:ident),* $(,)?) => {
-        const FEATURES: &[&str] = &[$(stringify!($feature)),*];
+        pub const FEATURES: &[&str] = &[$(stringify!($feature)),*];
 
         $(
             #[test]
@@ -164,6 +164,20 @@ fn check(pair: &Pair, dump: &[u8], contender: Contender, row_times: bool) -> Vec
 
 /// The dumps of a schema, made by the client's server.
 fn dumps(server: &Server, schema: &Path, feature: &str) -> Vec<(&'static str, Vec<u8>)> {
+    create(server, schema, feature);
+    let variants = VARIANTS.iter().filter(|variant| !LEFT_OUT.contains(&(variant.name, feature)));
+    let variants = variants.filter(|variant| target::mysql().is_none() || variant.name != HISTORY);
+    variants.map(|variant| (variant.name, dump(server, feature, variant))).collect()
+}
+
+/// What `mariadb-dump` writes of a feature's schema without further options.
+pub fn default_dump(server: &Server, feature: &str) -> Vec<u8> {
+    create(server, &folder().join(format!("{feature}.sql")), feature);
+    dump(server, feature, &VARIANTS[0])
+}
+
+/// Makes a schema, and nothing else.
+fn create(server: &Server, schema: &Path, feature: &str) {
     server.reset();
     let schema = File::open(schema).unwrap();
     let mut create = connected(target::client(), server);
@@ -175,9 +189,6 @@ fn dumps(server: &Server, schema: &Path, feature: &str) -> Vec<(&'static str, Ve
     let created = run(create);
     let is_there = created.status == Some(0) || target::mysql().is_some();
     assert!(is_there, "{feature}: {}", created.messages);
-    let variants = VARIANTS.iter().filter(|variant| !LEFT_OUT.contains(&(variant.name, feature)));
-    let variants = variants.filter(|variant| target::mysql().is_none() || variant.name != HISTORY);
-    variants.map(|variant| (variant.name, dump(server, feature, variant))).collect()
 }
 
 fn dump(server: &Server, feature: &str, variant: &Variant) -> Vec<u8> {

@@ -9,7 +9,7 @@
 //! counterpart in the client: killed servers, full disks, Ctrl-C. [`accounts`], [`folded_names`] and [`idle_session`] are about
 //! dumps that need a server or an account of their own, [`resumed_session`] is about what a resumed load misses of its first
 //! session, and [`plan_predictions`] holds `--plan` against the load. [`sandboxes`] is about `hortator sandbox`,
-//! [`layouts`] about folders of dump files, [`replicate`] about `hortator replicate`.
+//! [`layouts`] about folders of dump files, [`selection`] about parts of dumps, [`replicate`] about `hortator replicate`.
 //!
 //! `cargo xtask mysql` runs all of this against MySQL's servers and client ([`target`]), with more in [`mysql`].
 //!
@@ -36,6 +36,7 @@ mod deferred;
 mod deferred_indexes;
 mod deferred_unique;
 mod errors;
+mod events;
 mod features;
 mod folded_names;
 mod idle_session;
@@ -59,7 +60,9 @@ mod resumed_corners;
 mod resumed_in_doubt;
 mod resumed_known;
 mod resumed_session;
+mod rewritten;
 mod sandboxes;
+mod selection;
 mod sequence_without_row;
 mod servers;
 mod shown;

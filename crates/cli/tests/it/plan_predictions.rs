@@ -2,7 +2,7 @@
 
 use crate::errors::{dump_file, load_into};
 use crate::programs::run;
-use crate::servers::pair;
+use crate::servers::{Server, pair};
 use crate::target;
 
 /// A table's definition, and rows for it, which are one statement.
@@ -58,4 +58,21 @@ fn rows_travel_as_the_plan_says() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_lock_for_each_insert_is_told() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let server = Server::start(&[("innodb_autoinc_lock_mode", "0")]);
+    server.reset();
+    let told = "InnoDB locks a table with an AUTO_INCREMENT column for each INSERT";
+    for (columns, is_told) in [("id INT AUTO_INCREMENT PRIMARY KEY", true), ("id INT PRIMARY KEY", false)] {
+        let text = format!("CREATE TABLE t ({columns});\nINSERT INTO t VALUES (1), (2);\n");
+        let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
+        let plan = run(load_into(&server, &["--plan", dump.to_str().unwrap()]));
+        assert_eq!(plan.status, Some(0), "{}", plan.messages);
+        assert_eq!(String::from_utf8(plan.rows).unwrap().contains(told), is_told, "{columns}");
+    }
 }

@@ -1,6 +1,7 @@
 //! Texts that hold several statements: what stands between two delimiters need not be one, and the client sends it whole.
 
-use crate::lexer::Token;
+use super::{TOKENS_LIMIT, has_body};
+use crate::lexer::{Dialect, Token, tokens};
 
 /// Words behind END that end something else than a BEGIN or a CASE expression.
 const ENDS_OTHERS: [&[u8]; 6] = [b"IF", b"LOOP", b"REPEAT", b"WHILE", b"FOR", b"CASE"];
@@ -26,6 +27,39 @@ pub fn statements<'t, 'a>(all: &'t [Token<'a>], has_body: bool) -> Vec<&'t [Toke
     parts.push(&all[start..]);
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+/// The tokens of each statement that a text holds; `None` where it has more of them than are analyzed.
+pub(crate) fn statement_tokens<'t>(text: &'t [u8], dialect: &Dialect) -> Option<Vec<Vec<Token<'t>>>> {
+    let all: Vec<Token<'t>> = tokens(text, dialect).take(TOKENS_LIMIT + 1).collect();
+    if all.len() > TOKENS_LIMIT {
+        return None;
+    }
+    let found: Vec<Vec<Token<'t>>> = statements(&all, has_body(&all)).into_iter().map(<[_]>::to_vec).collect();
+    if found.len() > 1 && is_oracle_definition(&all) {
+        return Some(vec![all]);
+    }
+    Some(found)
+}
+
+/// Whether a text is one definition in Oracle's syntax, in which `;` stands before the first BEGIN: a package, or a routine or
+/// trigger with declarations (`AS a INT; BEGIN …`, `DECLARE a INT; BEGIN …`), and its last END ends the text.
+fn is_oracle_definition(all: &[Token<'_>]) -> bool {
+    const KINDS: [&[u8]; 4] = [b"PACKAGE", b"PROCEDURE", b"FUNCTION", b"TRIGGER"];
+    const DECLARES: [&[u8]; 3] = [b"AS", b"IS", b"DECLARE"];
+    const ACTS: [&[u8]; 15] = [
+        b"BEGIN", b"SELECT", b"SET", b"CALL", b"IF", b"SIGNAL", b"EXECUTE", b"DROP", b"INSERT", b"UPDATE", b"DELETE",
+        b"REPLACE", b"WITH", b"ALTER", b"CREATE",
+    ];
+    let is_one_of = |token: &Token<'_>, words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
+    let Some(kind) = all.iter().take(16).position(|token| is_one_of(token, &KINDS)) else { return false };
+    let is_create = all[0].is_word(b"CREATE");
+    let acts = |token: &&Token<'_>| is_one_of(token, &DECLARES) || is_one_of(token, &ACTS);
+    let declares =
+        all[kind].is_word(b"PACKAGE") || all[kind..].iter().find(acts).is_some_and(|token| is_one_of(token, &DECLARES));
+    let end = all.iter().rposition(|token| !token.is_symbol(b";"));
+    let ends = end.is_some_and(|end| all[end].is_word(b"END") || (end > 0 && all[end - 1].is_word(b"END")));
+    is_create && declares && ends
 }
 
 /// The position behind the END of the first BEGIN, and behind its label; `None` where there is no BEGIN before the first

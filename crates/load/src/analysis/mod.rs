@@ -22,7 +22,7 @@ mod functions;
 mod handler;
 mod key_additions;
 mod multi_statement;
-mod pattern;
+pub(crate) mod pattern;
 mod plain_set;
 mod prepared;
 mod reads;
@@ -35,6 +35,7 @@ use crate::lexer::{Dialect, Kind, Token, tokens};
 use crate::rows::{InsertHead, Prescan, RowSource, insert_head, name, prescan};
 
 pub use assignments::{Assignments, is_propagated, is_session_local};
+pub(crate) use ddl_target::schema_name;
 pub use ddl_target::{DdlTarget, Postcondition};
 pub(crate) use durability::{is_durable, is_durable_ddl};
 pub use functions::FunctionSet;
@@ -44,8 +45,11 @@ pub use plain_set::PlainSet;
 pub use prepared::Prepared;
 pub use rules::{RULES, Rule, RuleKind, rules_of};
 pub use table_ddl::is_plain_definition;
+pub(crate) use table_ddl::{brings_rows, copied_table};
 pub use traits::{Trait, Traits};
+pub(crate) use writes::changed_table;
 
+pub(crate) use compound::statement_tokens;
 use compound::statements;
 use pattern::{Match, match_pattern};
 use reads::{
@@ -295,9 +299,7 @@ pub fn analyze(text: &[u8], facts: &SessionFacts<'_>) -> StatementInfo {
         let traits = Traits::of(&[Trait::SessionBound, Trait::MayDoAnything, Trait::MovesTables, Trait::NumbersRows]);
         return StatementInfo::exclusive("it has more tokens than are analyzed", JournalMode::Intent, traits);
     }
-    let holds_others = |trait_: &Trait| matches!(trait_, Trait::HasBody | Trait::Compound);
-    let has_body = matching_rule(&all).is_some_and(|(rule, _)| rule.traits.iter().any(holds_others));
-    match &statements(&all, has_body)[..] {
+    match &statements(&all, has_body(&all))[..] {
         [] => StatementInfo::new(StatementKind::Empty, JournalMode::Session, Traits::of(&[Trait::NoRows])),
         [one] => analyze_one(text, one, facts),
         several => multi_statement::multi_statement(text, several, facts),
@@ -376,7 +378,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         info.function = all.get(at + if is_qualified { 2 } else { 0 }).and_then(name);
     }
     if traits.has(Trait::OfSchema) {
-        info.schema = ddl_target::schema_name(all);
+        info.schema = schema_name(all);
     }
     info.kind = match rule.kind {
         RuleKind::Insert => writes::insert(all, &mut info),
@@ -411,7 +413,7 @@ fn analyze_one(text: &[u8], all: &[Token<'_>], facts: &SessionFacts<'_>) -> Stat
         RuleKind::Skip => StatementKind::Skip,
         RuleKind::Binlog => binlog::binlog(all, &mut info),
         RuleKind::Write(reason) => {
-            info.changes = writes::changed_table(all);
+            info.changes = changed_table(all);
             StatementKind::Write { reason }
         }
         RuleKind::Exclusive(reason) => {
@@ -442,7 +444,7 @@ fn table_definition(
 ) -> StatementKind {
     info.references = table_ddl::references(all);
     let reason = if info.is(Trait::CreatesTable) {
-        if table_ddl::brings_rows(behind) {
+        if brings_rows(behind) {
             // Any name of a definition may stand before a parenthesis.
             info.traits = info.traits.with(Trait::BringsRows).with(Trait::MayCallFunction);
         } else {
@@ -451,7 +453,7 @@ fn table_definition(
         if is_plain_definition(behind) {
             info.traits = info.traits.with(Trait::PlainDefinition);
         }
-        info.copies = table_ddl::copied_table(behind);
+        info.copies = copied_table(behind);
         table_ddl::create_table_reason(behind)
     } else {
         if info.is(Trait::AltersTable) {
@@ -470,6 +472,12 @@ fn table_definition(
     }
     info.key_additions = key_additions::parse_key_additions(text, all, dialect).map(|found| found.kinds);
     StatementKind::TableDdl
+}
+
+/// Whether the first of these statements may hold others.
+fn has_body(all: &[Token<'_>]) -> bool {
+    let holds_others = |trait_: &Trait| matches!(trait_, Trait::HasBody | Trait::Compound);
+    matching_rule(all).is_some_and(|(rule, _)| rule.traits.iter().any(holds_others))
 }
 
 /// Every name that a statement holds: unquoted words, words of the language among them, and quoted names.

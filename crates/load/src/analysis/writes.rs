@@ -4,7 +4,7 @@ use super::{NamedTable, StatementInfo, StatementKind, Trait, pattern};
 use crate::lexer::Token;
 
 /// The table of an UPDATE or a DELETE of one table; `None` for other forms.
-pub(super) fn changed_table(all: &[Token<'_>]) -> Option<NamedTable> {
+pub(crate) fn changed_table(all: &[Token<'_>]) -> Option<NamedTable> {
     const OPTIONS: [&[u8]; 4] = [b"LOW_PRIORITY", b"QUICK", b"IGNORE", b"FROM"];
     let is_delete = all.first()?.is_word(b"DELETE");
     let at = 1 + all[1..].iter().take_while(|token| OPTIONS.iter().any(|word| token.is_word(word))).count();

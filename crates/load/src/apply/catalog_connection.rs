@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use hortator_mysql::catalog::{self, Table, TableName};
 use hortator_mysql::error::LOCK_WAIT_TIMEOUT;
-use hortator_mysql::{Connection, Error, Flavor, quote_identifier};
+use hortator_mysql::{Connection, Error, quote_identifier};
 
 use crate::analysis::FunctionSet;
 use crate::cluster::{Targets, WriterConnection};
+use crate::session::function_set;
 
 /// How often it is tried to close a table, and the pause between.
 const FLUSH_ATTEMPTS: u32 = 50;
@@ -36,10 +37,7 @@ impl CatalogConnection {
     pub fn open(targets: &Arc<Targets>) -> Result<Self, Error> {
         // Names are asked for in UTF-8, whatever the dump's character set is.
         let WriterConnection { mut connection, failover_epoch, .. } = targets.connect_internal(&|| false)?;
-        let functions = match connection.version().flavor {
-            Flavor::MySql => FunctionSet::all(),
-            Flavor::MariaDb => FunctionSet::of_server(catalog::native_functions(&mut connection)?.as_ref()),
-        };
+        let functions = function_set(&mut connection)?;
         Ok(Self { targets: Arc::clone(targets), failover_epoch, functions, connection: Mutex::new(connection) })
     }
 

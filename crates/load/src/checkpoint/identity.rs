@@ -15,6 +15,9 @@ pub struct Identity {
     pub comments: bool,
     /// Whether CR LF and NUL are taken as they are.
     pub binary_mode: bool,
+    /// The options that say what of it is loaded, and with which changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
 }
 
 /// One file, or a folder with all its files.
@@ -32,7 +35,13 @@ impl Identity {
     pub fn new(input: &Input, database: Option<&str>, comments: bool, binary_mode: bool) -> Self {
         let file = |part: &InputPart| InputFile { name: part.name.clone(), size_bytes: part.size_bytes };
         let files = input.parts().iter().map(file).collect();
-        Self { files, database: database.map(str::to_owned), comments, binary_mode }
+        Self { files, database: database.map(str::to_owned), comments, binary_mode, filter: Vec::new() }
+    }
+
+    /// With the options that say what of it is loaded, and with which changes.
+    #[must_use]
+    pub fn with_filter(self, filter: Vec<String>) -> Self {
+        Self { filter, ..self }
     }
 
     /// Whether the input can be told from another of the same name, and read once more: a pipe can't.
@@ -55,12 +64,17 @@ impl Identity {
             None => "no --database".to_owned(),
         };
         let switch = |is_on: bool, name: &str| if is_on { format!("--{name}") } else { format!("no --{name}") };
+        let filter = |identity: &Self| match &identity.filter[..] {
+            [] => "no options that select or change statements".to_owned(),
+            options => options.join(" "),
+        };
         let differs = |before: String, now: String| {
             (before != now).then(|| format!("the first run had {before}, this run has {now}"))
         };
         differs(database(self), database(other))
             .or_else(|| differs(switch(self.comments, "comments"), switch(other.comments, "comments")))
             .or_else(|| differs(switch(self.binary_mode, "binary-mode"), switch(other.binary_mode, "binary-mode")))
+            .or_else(|| differs(filter(self), filter(other)))
     }
 
     /// In words.

@@ -98,6 +98,12 @@ pub(super) fn find(connection: &mut Connection, statements: &Statements, identit
     let same: Vec<_> = all.iter().filter(|(_, found, _)| found == identity).collect();
     match same[..] {
         [(id, _, format)] => check_format(*id, *format),
+        [] if let Some((load_id, found, _)) =
+            all.iter().find(|(_, found, _)| found.files == identity.files && found.filter != identity.filter) =>
+        {
+            let differs = found.differs_in_options(identity).unwrap_or_default();
+            Err(Error::OtherOptions { load_id: *load_id, differs })
+        }
         [] => match all.iter().find(|(_, found, _)| found.has_names_of(identity)) {
             Some((id, found, _)) => Err(nothing(format!(
                 ", but one of load {id} of {}: if that is the same dump, --resume={id} resumes it and compares the \

@@ -134,7 +134,7 @@ impl Coordinator<'_> {
             // A node takes no transaction as large as the one that would delete all.
             && !self.main.is_on_cluster()
             // The deletion is in the binary log, so the rows must be.
-            && self.main.state().value("sql_log_bin") != b"OFF"
+            && !self.main.state().has_changed("sql_log_bin")
             && self.catalog.new_tables.is_empty(name);
         if !may_delete {
             return Ok(false);

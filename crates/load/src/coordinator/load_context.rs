@@ -1,10 +1,13 @@
 //! What a coordinator is given: what it shares with the rest of its load, and the limits of its chunks.
 
+use std::sync::Arc;
+
 use crate::apply::{CatalogConnection, Pool, WorkerStart};
 use crate::checkpoint::Checkpoints;
 use crate::cluster::Targets;
 use crate::deferral::Deferral;
 use crate::deferred_keys::DeferredKeys;
+use crate::filter::FilterRules;
 use crate::progress::Progress;
 
 /// What a coordinator shares with the rest of its load.
@@ -18,6 +21,7 @@ pub(crate) struct LoadContext<'l> {
     pub(crate) deferral: &'l Deferral,
     pub(crate) deferred_keys: &'l DeferredKeys,
     pub(crate) checkpoints: Option<&'l Checkpoints>,
+    pub(crate) filter_rules: &'l Arc<FilterRules>,
 }
 
 /// How much goes into a chunk, which is a transaction; a single statement may be more.

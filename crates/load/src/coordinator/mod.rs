@@ -16,6 +16,7 @@ mod deferred_indexes;
 mod definitions;
 mod existence;
 mod expectations;
+mod filtered;
 mod found_rows;
 mod handlers;
 mod held;
@@ -51,6 +52,7 @@ use crate::analysis::{JournalMode, StatementKind, Trait};
 use crate::apply::{Pool, Stopped, WorkerStart};
 use crate::deferral::Deferral;
 use crate::expect::Expectations;
+use crate::filter::Filter;
 use crate::lexer::{self, Dialect, Location, Statement, Statements, Terminator};
 use crate::output::Output;
 use crate::planner::insert_form::InsertForm;
@@ -86,6 +88,7 @@ pub(crate) struct Coordinator<'l> {
     pool: &'l Pool,
     workers: &'l WorkerStart,
     progress: &'l Progress,
+    filter: Filter,
     deferral: &'l Deferral,
     deferred_indexes: DeferredIndexes,
     chunk_limits: ChunkLimits,
@@ -130,8 +133,17 @@ impl<'l> Coordinator<'l> {
         resume: Option<Resume>,
         output: &'l mut dyn Output,
     ) -> Result<Self, Error> {
-        let LoadContext { pool, workers, progress, targets, catalog, deferral, deferred_keys, checkpoints } =
-            load_context;
+        let LoadContext {
+            pool,
+            workers,
+            progress,
+            targets,
+            catalog,
+            deferral,
+            deferred_keys,
+            checkpoints,
+            filter_rules,
+        } = load_context;
         let functions = catalog.functions().clone();
         let catalog = CatalogCache::new(catalog);
         let folds_case = fresh.folds_case();
@@ -141,6 +153,7 @@ impl<'l> Coordinator<'l> {
             pool,
             workers,
             progress,
+            filter: Filter::new(filter_rules.clone(), progress.filter_report()),
             deferral,
             deferred_indexes: DeferredIndexes::new(deferred_keys),
             chunk_limits,
@@ -182,8 +195,8 @@ impl<'l> Coordinator<'l> {
         let Statement { text, location, terminator, .. } = statement;
         self.progress.statement_read(&text);
         let info = self.prepared.resolve(self.main.analyze(&text, ahead));
-        let mut statement =
-            AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        let statement = AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
+        let Some(mut statement) = self.pass_filter(statement)? else { return Ok(()) };
         self.main.check_released(&statement.text, &statement.location)?;
         if workers::may_change_logins(&statement.info) {
             self.connect_workers()?;
@@ -232,6 +245,8 @@ impl<'l> Coordinator<'l> {
 
     /// The client's `use`, which is no statement.
     pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
+        let Some(database) = self.filtered_schema(database, location)? else { return Ok(()) };
+        let database = &database[..];
         self.place_all()?;
         self.flush()?;
         self.main.check_released(&[b"use ", database].concat(), location)?;

@@ -17,6 +17,7 @@ use crate::apply::Pool;
 use crate::cluster::Targets;
 use crate::lexer::{Charset, Dialect, Item, Statement, Statements, StatementsOptions};
 use crate::load::Options;
+use crate::rewriting::Rewriting;
 use crate::rows::InsertHead;
 use crate::session::Tracker;
 
@@ -51,7 +52,9 @@ pub(super) fn rescan(wanted: Vec<Wanted>, options: &Options, targets: &Targets, 
     if !options.input.can_be_read_again() {
         return without_line("no line: the input is not a file that can be read a second time");
     }
-    match Rescan::open(wanted, targets, pool).and_then(|mut rescan| rescan.read(options, pool).map(|()| rescan)) {
+    match Rescan::open(wanted, options, targets, pool)
+        .and_then(|mut rescan| rescan.read(options, pool).map(|()| rescan))
+    {
         Ok(rescan) => rescan
             .found
             .into_iter()
@@ -66,6 +69,8 @@ struct Rescan {
     tracker: Tracker,
     server: Dialect,
     folds_case: bool,
+    /// How the names of the input become those of the server.
+    rewriting: Rewriting,
     wanted: Vec<Wanted>,
     found: Vec<Option<Found>>,
     /// The tables of rows that are still wanted, as the server knows them.
@@ -73,7 +78,7 @@ struct Rescan {
 }
 
 impl Rescan {
-    fn open(wanted: Vec<Wanted>, targets: &Targets, pool: &Pool) -> Result<Self, String> {
+    fn open(wanted: Vec<Wanted>, options: &Options, targets: &Targets, pool: &Pool) -> Result<Self, String> {
         let told = |error: Error| error.to_string();
         let mut connection = targets.connect(&|| pool.is_interrupted()).map_err(told)?.connection;
         let version = connection.version();
@@ -89,7 +94,8 @@ impl Rescan {
         let folds_case = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
         let tracker = Tracker::new(&mut connection).map_err(told)?;
         let found = wanted.iter().map(|_| None).collect();
-        Ok(Self { connection, tracker, server, folds_case, wanted, found, tables })
+        let rewriting = options.filter.rewriting.clone();
+        Ok(Self { connection, tracker, server, folds_case, rewriting, wanted, found, tables })
     }
 
     fn dialect(&self) -> Dialect {
@@ -110,7 +116,10 @@ impl Rescan {
             }
             match item {
                 Ok(Item::Statement(statement)) => self.statement(&statement).map_err(|error| error.to_string())?,
-                Ok(Item::Use { database, .. }) => self.follow(|connection| connection.select_db(&database))?,
+                Ok(Item::Use { database, .. }) => {
+                    let database = self.mapped(database);
+                    self.follow(|connection| connection.select_db(&database))?;
+                }
                 Ok(Item::Charset { name, .. }) => {
                     self.follow(|connection| connection.execute(&[b"SET NAMES ", &name[..]].concat()).map(drop))?;
                 }
@@ -132,6 +141,11 @@ impl Rescan {
         }
     }
 
+    /// The schema that takes the place of one of the input.
+    fn mapped(&self, schema: Vec<u8>) -> Vec<u8> {
+        self.rewriting.mapped_schema(&schema, self.folds_case).map_or(schema, <[u8]>::to_vec)
+    }
+
     fn statement(&mut self, statement: &Statement) -> Result<(), Error> {
         let dialect = self.dialect();
         let functions = FunctionSet::all();
@@ -140,7 +154,13 @@ impl Rescan {
             StatementKind::Rows(RowsStatement { head: Some(head), offset, .. }) => {
                 self.rows(statement, &head, offset, &dialect);
             }
-            StatementKind::Set | StatementKind::Use(_) => {
+            StatementKind::Use(Some(schema)) => {
+                let schema = self.mapped(schema);
+                if self.connection.select_db(&schema).is_ok() {
+                    self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+                }
+            }
+            StatementKind::Set | StatementKind::Use(None) => {
                 let is_own = !info.assignments.beyond_session && !info.assignments.reads_beyond_session;
                 if is_own && self.connection.execute(&statement.text).is_ok() {
                     self.tracker.assigned(&info.assignments);
@@ -153,7 +173,8 @@ impl Rescan {
     }
 
     fn rows(&mut self, statement: &Statement, head: &InsertHead, offset: usize, dialect: &Dialect) {
-        let Some(schema) = head.schema.clone().or_else(|| self.tracker.state().database.clone()) else { return };
+        let named = head.schema.clone().map(|schema| self.mapped(schema));
+        let Some(schema) = named.or_else(|| self.tracker.state().database.clone()) else { return };
         let mut name = TableName { schema, table: head.table.clone() };
         if self.folds_case {
             name.schema.make_ascii_lowercase();

@@ -15,6 +15,18 @@ pub enum OpenError {
     /// It is not known which nodes to load into.
     #[error(transparent)]
     Cluster(#[from] cluster::Error),
+    /// The account may not keep its statements out of the binary log.
+    #[error(
+        "--skip-binlog needs the privilege BINLOG ADMIN (SUPER before MariaDB 10.5, SYSTEM_VARIABLES_ADMIN in MySQL): {0}; \
+         grant it, or load without --skip-binlog"
+    )]
+    SkipBinlog(Error),
+    /// What is kept out of the binary log of a node stays on this node.
+    #[error(
+        "--skip-binlog is not possible on a Galera cluster: a node sends nothing to the others that is not for the binary \
+         log; load without --skip-binlog"
+    )]
+    SkipBinlogOnCluster,
     /// The checkpoints are not available.
     #[error(transparent)]
     Checkpoint(#[from] checkpoint::Error),

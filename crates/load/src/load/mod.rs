@@ -3,11 +3,13 @@
 //! [`Load::run`] shows the phases. `stream` reads the input, `phases` holds what each later phase leaves to the next,
 //! `state` what the threads share while they run.
 
+mod analyze;
 mod error;
 mod interrupter;
 mod options;
 mod phases;
 mod sessions;
+mod skip_binlog;
 mod state;
 mod stream;
 mod worker_count;
@@ -19,6 +21,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
 
+use hortator_mysql::Connection;
+
 use crate::apply::Pool;
 use crate::checkpoint::{self, CheckpointMode, Checkpoints, Start};
 use crate::cluster::{NodeMonitor, Targets};
@@ -26,16 +30,19 @@ use crate::coordinator::FreshSession;
 pub use crate::coordinator::InDoubt;
 use crate::deferral::Deferral;
 use crate::deferred_keys::DeferredKeys;
+use crate::filter::{self, FilterRules};
 use crate::input::Source;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::report::Summary;
 use crate::stall::Stall;
+pub use analyze::AnalyzeReport;
 pub use error::{OpenError, StartError};
 pub use interrupter::Interrupter;
 pub use options::Options;
-use phases::Loaded;
+use phases::{Loaded, Verified};
 use sessions::Sessions;
+pub use skip_binlog::SKIP_BINLOG;
 use state::LoadState;
 use worker_count::WorkerCount;
 
@@ -53,6 +60,7 @@ pub struct Load {
     state: Arc<LoadState>,
     /// For the first reading of the input.
     sessions: Mutex<Option<Sessions>>,
+    filter_rules: Arc<FilterRules>,
     /// What it reads instead of files: once.
     source: Mutex<Option<Source>>,
 }
@@ -63,9 +71,15 @@ impl Load {
     /// # Errors
     /// When there is no connection, the server refuses it, nodes do not belong together, or what is recorded does not
     /// allow it.
-    pub fn open(options: Options) -> Result<Self, OpenError> {
+    pub fn open(mut options: Options) -> Result<Self, OpenError> {
         let start = Instant::now();
+        if options.skip_binlog {
+            skip_binlog::set_up(&mut options.connect)?;
+        }
         let targets = Arc::new(Targets::open(&options.connect, &options.nodes)?);
+        if options.skip_binlog && targets.size() > 0 {
+            return Err(OpenError::SkipBinlogOnCluster);
+        }
         let mut first = targets.connect_first()?;
         let version = first.connection.version().clone();
         let WorkerCount { threads, reason: threads_reason } =
@@ -114,7 +128,9 @@ impl Load {
             deferral,
             deferred_keys,
         };
-        Ok(Self { options, state: Arc::new(state), sessions: Mutex::new(Some(sessions)), source: Mutex::new(None) })
+        let filter_rules = Arc::new(options.filter.clone());
+        let sessions = Mutex::new(Some(sessions));
+        Ok(Self { options, state: Arc::new(state), sessions, filter_rules, source: Mutex::new(None) })
     }
 
     /// Reads this instead of files, which must be none, without checkpoints: it cannot be read again.
@@ -157,12 +173,29 @@ impl Load {
             let (_ends_here, until) = mpsc::channel();
             scope
                 .spawn(move || state.checkpoints.iter().for_each(|checkpoints| checkpoints.keep_local_journal(&until)));
+            if self.is_refused().inspect_err(|_| forget_empty(state.checkpoints.as_ref()))? {
+                forget_empty(state.checkpoints.as_ref());
+                return Ok(state.summary(None));
+            }
             let loaded = self.load(output).inspect_err(|_| forget_empty(state.checkpoints.as_ref()))?;
             state.build_missing_keys();
             let validated = loaded.validate(state, &self.options);
-            let verified = validated.verify(state);
+            let analyzed = self.options.analyze.then(|| analyze::analyze(state)).flatten();
+            let verified = Verified { analyzed, ..validated.verify(state) };
             Ok(state.summary(Some(verified)))
         })
+    }
+
+    /// Whether the input holds what cannot be loaded under the rules of this load. Nothing has run then.
+    fn is_refused(&self) -> Result<bool, StartError> {
+        let LoadState { pool, progress, targets, .. } = &*self.state;
+        let connect = || Connection::open(targets.options());
+        let refused = filter::check(&self.options, &self.filter_rules, progress, &connect, &|| pool.is_interrupted())?;
+        let is_refused = !refused.is_empty();
+        for failure in refused {
+            pool.fail(pool.position(), failure, true);
+        }
+        Ok(is_refused)
     }
 
     /// Reads the input; restarts from its beginning each time that only a lost main session has stopped the load.

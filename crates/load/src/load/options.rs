@@ -8,6 +8,7 @@ use super::InDoubt;
 use crate::checkpoint::{CheckpointMode, Identity, Start};
 use crate::deferral::Checks;
 use crate::deferred_keys::DeferIndexes;
+use crate::filter::FilterRules;
 use crate::input::Input;
 
 /// What to load, and how.
@@ -49,6 +50,12 @@ pub struct Options {
     pub unique_checks: Checks,
     /// When to build the non-unique keys of tables that the load creates.
     pub defer_indexes: DeferIndexes,
+    /// What is loaded of the input, and with which changes.
+    pub filter: FilterRules,
+    /// Keep the load out of the binary log: replicas do not get it.
+    pub skip_binlog: bool,
+    /// Renew the statistics of the loaded tables at the end.
+    pub analyze: bool,
     /// Verify at the end that the server has the content of the stream.
     pub verify: bool,
 }
@@ -57,5 +64,6 @@ impl Options {
     /// What tells this input from others.
     pub(super) fn identity(&self) -> Identity {
         Identity::new(&self.input, self.connect.database.as_deref(), self.comments, self.binary_mode)
+            .with_filter(self.filter.options())
     }
 }

@@ -5,6 +5,7 @@ use crate::expect::Expectations;
 use crate::verify::{Verification, Verify};
 
 use super::Options;
+use super::analyze::AnalyzeReport;
 use super::state::LoadState;
 
 /// The input is read to its end, or to where the load stopped, and no chunk is under way.
@@ -29,6 +30,8 @@ pub(super) struct Verified {
     pub(super) can_resume: bool,
     /// Seconds from the last commit until every node had everything; `None` where that is not known.
     pub(super) all_nodes_s: Option<f64>,
+    /// What came of renewing the statistics; `None` where it was not asked for, or the load stopped before.
+    pub(super) analyzed: Option<AnalyzeReport>,
     /// `None` where it was not asked for, or the load stopped before.
     pub(super) verification: Option<Verification>,
 }
@@ -50,7 +53,7 @@ impl Validated {
         let all_nodes_s = wait_for_all_nodes(state);
         let expectations = self.expectations.as_ref().filter(|_| state.is_through());
         let verification = expectations.map(|expectations| verify(state, expectations, self.validations.as_ref()));
-        Verified { validations: self.validations, can_resume, all_nodes_s, verification }
+        Verified { validations: self.validations, can_resume, all_nodes_s, analyzed: None, verification }
     }
 
     /// Discards the checkpoints of the load, unless it can be resumed; returns whether it can.
@@ -77,6 +80,7 @@ fn verify(state: &LoadState, expectations: &Expectations, validations: Option<&V
     let verify = Verify {
         expectations,
         loaded: state.progress.rows_by_table().into_iter().collect(),
+        left_out_parents: state.progress.filtered().left_out_parents,
         connect: state.targets.options(),
         nodes: state.targets.nodes(),
         validated_foreign_keys: validated.map(|validation| validation.constraints as u64),

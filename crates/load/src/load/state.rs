@@ -51,7 +51,7 @@ impl LoadState {
     /// What the load did. `verified` is `None` for a load that is interrupted before it gets there: then what is known
     /// only at the end is absent.
     pub(super) fn summary(&self, verified: Option<Verified>) -> Summary {
-        let Verified { validations, can_resume, all_nodes_s, verification } = verified.unwrap_or_default();
+        let Verified { validations, can_resume, all_nodes_s, analyzed, verification } = verified.unwrap_or_default();
         let (failures, failure_count) = self.pool.failures();
         let validations = validations.unwrap_or_else(|| Validations::skipped(&self.deferral));
         let progress = &self.progress;
@@ -86,7 +86,9 @@ impl LoadState {
                 rows_before: self.rows_before,
                 restarts: self.restarts.load(Relaxed),
             },
+            analyzed,
             verification,
+            filtered: progress.filtered(),
             tables,
             failures,
             failure_count,

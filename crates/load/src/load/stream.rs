@@ -26,6 +26,7 @@ impl Load {
     pub(super) fn load_stream(&self, is_resume: bool, output: &mut dyn Output) -> Result<Loaded, StartError> {
         let LoadState { threads, targets, pool, progress, checkpoints, deferral, deferred_keys, .. } = &*self.state;
         let checkpoints = checkpoints.as_ref();
+        let filter_rules = &self.filter_rules;
         let resume = if is_resume { self.open_resume()? } else { None };
         let given = self.sessions.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Sessions { main, catalog } = match given {
@@ -42,6 +43,7 @@ impl Load {
             deferral,
             deferred_keys,
             checkpoints,
+            filter_rules,
         };
         let mut coordinator = Coordinator::open(load_context, main, self.chunk_limits(), resume, output)?
             .with_expectations(self.options.verify.then(Expectations::default));

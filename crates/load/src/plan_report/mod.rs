@@ -5,27 +5,29 @@
 //! because they decide how the text behind them is read. Tables that the dump itself creates are not there yet, so
 //! what the server would say of them is expected, not known: such lines say so.
 
+mod expected_table;
+mod filtered;
 mod server_notes;
 mod transaction;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hortator_mysql::catalog::{self, Table, TableKind, TableName};
 use hortator_mysql::{Connection, Error, Flavor};
 
-use crate::analysis::{
-    FunctionSet, NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze,
-};
+use crate::analysis::{FunctionSet, NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait};
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::deferred_keys::{self, AUTO_BYTES, DeferIndexes};
-use crate::lexer::{Charset, Dialect, Item, Kind, Location, Statements, StatementsOptions};
+use crate::filter::{Filter, FilterReport};
+use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::{CHUNK_BYTES, Options};
 use crate::planner::insert_form::InsertForm;
 use crate::report::{Failure, beginning};
 use crate::rows::{InsertHead, InsertVerb, prescan};
-use crate::session::Tracker;
+use crate::session::{Tracker, function_set};
+use expected_table::ExpectedTable;
 use server_notes::{Needs, server_notes};
 use transaction::Within;
 
@@ -45,6 +47,8 @@ pub struct Plan {
     pub statements: u64,
     /// Statements that would be left out.
     pub skipped: u64,
+    /// What would be left out of the input and changed in it, as the user asks for.
+    pub filtered: FilterReport,
     /// The nodes of the cluster and how they would be used; empty for a single server.
     pub cluster: Vec<String>,
     /// Settings of this server that will slow the load, each with what follows from it.
@@ -119,9 +123,17 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
     let version = connection.version();
     let server = Dialect { mariadb: version.flavor == Flavor::MariaDb, ..Dialect::mariadb(version.comment_number()) };
     let tracker = Tracker::new(&mut connection)?;
+    let mut catalog = Connection::open(targets.options())?;
+    let folds = catalog.fetch(b"SELECT @@lower_case_table_names")?;
+    let filter_report = Arc::<Mutex<FilterReport>>::default();
     let reader = Reader {
+        filter: Filter::new(Arc::new(options.filter.clone()), Arc::clone(&filter_report)),
+        filter_report,
+        folds_case: folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0"),
+        // What calls a stored function may be refused by the filter.
+        functions: Arc::new(if options.filter.is_empty() { FunctionSet::all() } else { function_set(&mut catalog)? }),
         database: tracker.state().database.clone(),
-        catalog: Connection::open(targets.options())?,
+        catalog,
         plan: Plan {
             cluster: targets.plan(),
             defer_indexes: options.defer_indexes,
@@ -145,6 +157,11 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
 }
 
 struct Reader {
+    filter: Filter,
+    filter_report: Arc<Mutex<FilterReport>>,
+    /// Table names are the same in any case.
+    folds_case: bool,
+    functions: Arc<FunctionSet>,
     connection: Connection,
     catalog: Connection,
     server: Dialect,
@@ -184,7 +201,7 @@ impl Reader {
                 while let Some(item) = statements.next() {
                     match item {
                         Ok(Item::Statement(statement)) => self.statement(&statement.text, &statement.location)?,
-                        Ok(Item::Use { database, .. }) => self.database = Some(database),
+                        Ok(Item::Use { database, location }) => self.use_schema(database, &location),
                         Ok(Item::Charset { .. } | Item::Quit { .. } | Item::Ignored { .. }) => {}
                         Err(error) => {
                             if self.plan.failures.len() < BARRIERS_KEPT {
@@ -197,6 +214,7 @@ impl Reader {
             }
             Err(error) => self.plan.failures.push(Failure::of_input(&error.into())),
         }
+        self.plan.filtered = self.filter_report.lock().unwrap_or_else(PoisonError::into_inner).clone();
         self.plan.foreign_keys = self.deferral.report_foreign_keys(None);
         self.plan.unique_checks = self.deferral.report_unique_checks(None);
         self.plan.server = server_notes(&mut self.catalog, &self.needs)?;
@@ -209,13 +227,11 @@ impl Reader {
         Ok(self.plan)
     }
 
-    fn statement(&mut self, text: &[u8], location: &Location) -> Result<(), Error> {
-        self.plan.statements += 1;
-        self.needs.statement_bytes = self.needs.statement_bytes.max(text.len() as u64);
+    /// A statement that runs, with the text that it has behind the filter.
+    fn passed(&mut self, text: &[u8], location: &Location, info: &StatementInfo) -> Result<(), Error> {
         let dialect = self.dialect();
-        let functions = FunctionSet::all();
-        let info = analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None });
-        if !matches!(info.kind, StatementKind::Rows(_)) && self.control(&info, text, location) {
+        let functions = Arc::clone(&self.functions);
+        if !matches!(info.kind, StatementKind::Rows(_)) && self.control(info, text, location) {
             return Ok(());
         }
         match &info.kind {
@@ -223,7 +239,7 @@ impl Reader {
                 self.rows(text, location, head, *offset, &functions)?;
             }
             StatementKind::TableDdl => {
-                self.define(text, &info, &dialect);
+                self.define(text, info, &dialect);
             }
             StatementKind::OtherDdl => {
                 if info.is(Trait::HasBody) {
@@ -231,17 +247,17 @@ impl Reader {
                         .extend(info.tables.iter().filter_map(|named| self.resolve(named)).collect::<Vec<_>>());
                 }
             }
-            StatementKind::Set | StatementKind::Use(_) => self.set(text, location, &info)?,
+            StatementKind::Set | StatementKind::Use(_) => self.set(text, location, info)?,
             StatementKind::Rows(_) | StatementKind::Constant | StatementKind::Empty => {}
             StatementKind::Skip => self.plan.skipped += 1,
             StatementKind::Write { reason } | StatementKind::Exclusive { reason } => {
                 self.barrier(text, location, reason);
                 if info.is(Trait::CreatesTable) {
-                    self.define(text, &info, &dialect);
+                    self.define(text, info, &dialect);
                 }
             }
         }
-        self.end(&info);
+        self.end(info);
         Ok(())
     }
 
@@ -303,8 +319,10 @@ impl Reader {
         let checks = self.tracker.state().checks_foreign_keys() && !puts_off;
         self.needs.checks_foreign_keys |= checks;
         let facts = SessionFacts { dialect: self.dialect(), functions, known_head: None };
+        let has_id;
         let (placed, refers_to_itself) = match known {
             Some(table) => {
+                has_id = table.columns.iter().any(|column| column.auto_increment);
                 let refers_to_itself = table.refers_to_itself();
                 let is_text = table.kind != TableKind::Base { transactional: true };
                 let form = InsertForm::new(head.clone(), offset, name.clone(), Arc::new(table));
@@ -326,6 +344,7 @@ impl Reader {
                     Some(names) => names.iter().position(|name| name.eq_ignore_ascii_case(id)),
                     None => Some(0),
                 };
+                has_id = expected.id_column.is_some();
                 let id_value = expected.id_column.as_ref().and_then(place);
                 let leaves_id_out = expected.id_column.is_some() && id_value.is_none();
                 let placed = prescan(text, offset, id_value, &facts).map_err(|_| NOT_LITERAL).map(|values| {
@@ -352,6 +371,7 @@ impl Reader {
             found.order.insert("the server generates AUTO_INCREMENT values".to_owned());
             self.needs.implicit_ids = true;
         }
+        self.needs.explicit_ids |= has_id && !implicit_id;
         if refers_to_itself && checks {
             found.order.insert("rows refer to rows of the same table".to_owned());
         }
@@ -401,49 +421,6 @@ impl Reader {
 }
 
 const NOT_LITERAL: &str = "the values are not all literals";
-
-/// What a definition's text shows of a table that is not there yet.
-#[derive(Clone, Debug, Default)]
-struct ExpectedTable {
-    /// The AUTO_INCREMENT column.
-    id_column: Option<Vec<u8>>,
-    /// Its engine cannot roll back: its rows travel as text.
-    is_text: bool,
-    /// A default value names a variable.
-    reads_variables: bool,
-}
-
-impl ExpectedTable {
-    fn of_text(text: &[u8], dialect: &Dialect) -> Self {
-        let mut expected = Self::default();
-        let mut depth = 0_usize;
-        let mut first = None;
-        let mut begins = false;
-        let mut names_engine = false;
-        for token in crate::lexer::tokens(text, dialect) {
-            expected.reads_variables |= matches!(token.kind, Kind::UserVariable(_) | Kind::SystemVariable(_));
-            if token.is_symbol(b"(") {
-                depth += 1;
-                begins = depth == 1;
-            } else if token.is_symbol(b")") {
-                depth = depth.saturating_sub(1);
-            } else if token.is_symbol(b",") {
-                begins = depth == 1;
-            } else if begins {
-                first = crate::rows::name(&token);
-                begins = false;
-            } else if token.is_word(b"AUTO_INCREMENT") && depth == 1 {
-                expected.id_column = expected.id_column.take().or(first.clone());
-            } else if depth == 0 && token.is_word(b"ENGINE") {
-                names_engine = true;
-            } else if names_engine && !token.is_symbol(b"=") {
-                expected.is_text = !token.is_word(b"InnoDB") && !token.is_word(b"ROCKSDB");
-                names_engine = false;
-            }
-        }
-        expected
-    }
-}
 
 fn planned(name: &TableName, found: Found, typed: &'static str, defer_indexes: DeferIndexes) -> PlannedTable {
     let indexes_kept_reason = match defer_indexes {

@@ -13,6 +13,8 @@ pub(super) struct Needs {
     pub(super) checks_foreign_keys: bool,
     /// Some rows leave their AUTO_INCREMENT value to the server, or may.
     pub(super) implicit_ids: bool,
+    /// Some rows go into tables with an AUTO_INCREMENT column, and give its value.
+    pub(super) explicit_ids: bool,
 }
 
 /// A setting and when it is worth a word.
@@ -33,6 +35,12 @@ const SETTINGS: &[Setting] = &[
         matters: |value, needs| needs.implicit_ids && value != "2",
         note: "the server generates AUTO_INCREMENT values under a table lock; the load sends such rows in order over one \
                connection, with any value of this variable",
+    },
+    Setting {
+        name: "innodb_autoinc_lock_mode",
+        matters: |value, needs| needs.explicit_ids && value == "0",
+        note: "InnoDB locks a table with an AUTO_INCREMENT column for each INSERT, also where the dump gives the values: INSERTs \
+               into such a table wait for each other; 1 and 2 do not lock it then (the server reads this variable when it starts)",
     },
     Setting {
         name: "innodb_flush_log_at_trx_commit",

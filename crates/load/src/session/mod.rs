@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, quote_string};
 
-use crate::analysis::is_propagated;
+use crate::analysis::{FunctionSet, is_propagated};
 use crate::lexer::{Charset, Dialect};
 
 pub use tracker::Tracker;
@@ -68,6 +68,20 @@ pub fn make_long_lived(connection: &mut Connection) -> Result<bool, Error> {
         connection.execute(b"SET SESSION autocommit = 1")?;
     }
     Ok(autocommits)
+}
+
+/// The functions that a server has built in.
+///
+/// # Errors
+/// What the server or the connection says.
+pub(crate) fn function_set(connection: &mut Connection) -> Result<FunctionSet, Error> {
+    match connection.version().flavor {
+        Flavor::MySql => Ok(FunctionSet::all()),
+        Flavor::MariaDb => {
+            let listed = hortator_mysql::catalog::native_functions(connection)?;
+            Ok(FunctionSet::of_server(listed.as_ref()))
+        }
+    }
 }
 
 /// What a session's variables and default schema are.

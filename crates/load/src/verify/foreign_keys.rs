@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use hortator_check::constraints::{Constraint, Finding, Observer, Scope, Validator, Violation, foreign_keys};
+use hortator_check::constraints::{
+    Constraint, Finding, ForeignKey, Observer, Scope, Validator, Violation, foreign_keys,
+};
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error};
 
@@ -32,7 +34,13 @@ pub(super) fn validate(
     });
     let of: BTreeSet<TableName> = touched.map(|(name, _)| name.clone()).collect();
     let scope = Scope { of, ..Scope::default() };
-    let keys: Vec<Constraint> = foreign_keys(connection, &scope)?.into_iter().map(Constraint::ForeignKey).collect();
+    let (left_out, keys): (Vec<ForeignKey>, Vec<ForeignKey>) =
+        foreign_keys(connection, &scope)?.into_iter().partition(|key| verify.left_out_parents.contains(&key.parent));
+    for ForeignKey { name, child, parent, .. } in left_out {
+        let name = String::from_utf8_lossy(&name);
+        findings.remark(format!("foreign key {name} of {child}: not validated: the load leaves out {parent}"));
+    }
+    let keys: Vec<Constraint> = keys.into_iter().map(Constraint::ForeignKey).collect();
     let prover = Validator {
         open: &|| verify.open(),
         threads: verify.threads,

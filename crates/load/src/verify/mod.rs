@@ -10,9 +10,10 @@ mod nodes;
 mod report;
 mod rows;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
+use hortator_mysql::catalog::TableName;
 use hortator_mysql::{ConnectOptions, Connection, Error};
 
 use crate::expect::Expectations;
@@ -25,6 +26,8 @@ pub(crate) struct Verify<'a> {
     pub(crate) expectations: &'a Expectations,
     /// Rows that the server took, by `schema.table`.
     pub(crate) loaded: BTreeMap<String, u64>,
+    /// Parent tables that were left out on purpose.
+    pub(crate) left_out_parents: BTreeSet<TableName>,
     /// The server that was loaded into.
     pub(crate) connect: &'a ConnectOptions,
     /// The nodes of a cluster by name; none where it is no cluster.

@@ -40,7 +40,8 @@ pub struct Verification {
     pub problems: Vec<String>,
     /// The number of problems.
     pub problem_count: u64,
-    /// Missing objects that a later statement of unknown effect may have dropped.
+    /// Missing objects that a later statement of unknown effect may have dropped, and foreign keys to tables that the load
+    /// leaves out.
     pub remarks: Vec<String>,
     /// Seconds.
     pub elapsed_s: f64,
@@ -60,6 +61,13 @@ pub(super) struct Findings {
 }
 
 impl Findings {
+    /// Adds what is no problem, but cannot be told to be right either.
+    pub(super) fn remark(&mut self, remark: String) {
+        if self.remarks.len() < LISTED_LIMIT {
+            self.remarks.push(remark);
+        }
+    }
+
     /// Adds a problem.
     pub(super) fn problem(&mut self, problem: String) {
         self.problem_count += 1;

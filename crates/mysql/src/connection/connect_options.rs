@@ -27,6 +27,8 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// The time limit for receiving data during a command; None for no limit, because a statement may take any time.
     pub read_timeout: Option<Duration>,
+    /// A statement that every new connection runs first.
+    pub init_command: Option<String>,
 }
 
 impl ConnectOptions {
@@ -41,6 +43,7 @@ impl ConnectOptions {
             tls: Tls::Disabled,
             connect_timeout: DEFAULT_CONNECT_TIMEOUT,
             read_timeout: None,
+            init_command: None,
         }
     }
 }

@@ -78,7 +78,7 @@ impl Connection {
     /// method or a character set that cannot be used, [`Error::Protocol`].
     pub fn open(options: &ConnectOptions) -> Result<Connection, Error> {
         let opened = handshake::open(options)?;
-        Ok(Connection {
+        let mut connection = Connection {
             wire: opened.wire,
             address: options.address.to_string(),
             version: opened.version,
@@ -91,7 +91,11 @@ impl Connection {
             session_changes: SessionChanges::default(),
             sent_ahead: VecDeque::new(),
             broken: None,
-        })
+        };
+        if let Some(command) = &options.init_command {
+            connection.execute(command.as_bytes())?;
+        }
+        Ok(connection)
     }
 
     /// The server's version.

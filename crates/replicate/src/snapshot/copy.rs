@@ -8,7 +8,7 @@ use std::time::Duration;
 use hortator_load::checkpoint::{CheckpointMode, Start};
 use hortator_load::input::Source as Input;
 use hortator_load::report::{End, Summary};
-use hortator_load::{Checks, DeferIndexes, InDoubt, Load, Options, Output};
+use hortator_load::{Checks, DeferIndexes, FilterRules, InDoubt, Load, Options, Output};
 use hortator_mysql::{
     BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, RowSink, quote_string,
 };
@@ -360,6 +360,9 @@ impl Copy<'_> {
             in_doubt: InDoubt::Stop,
             foreign_keys: Checks::AsWritten,
             unique_checks: Checks::AsWritten,
+            filter: FilterRules::default(),
+            skip_binlog: false,
+            analyze: false,
             verify: false,
         }
     }
