@@ -27,7 +27,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Load an SQL dump over many connections, with the same result as in order
-    Load(load::LoadArgs),
+    Load(Box<load::LoadArgs>),
     /// Apply the binary logs of several servers to one
     Replicate(replicate::ReplicateArgs),
     /// Compare two servers or schemas, or the sources of a replication with its target: all rows
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     let result = match Cli::parse().command {
-        Command::Load(args) => load::run(args),
+        Command::Load(args) => load::run(*args),
         Command::Replicate(args) => replicate::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Sandbox(args) => sandbox::run(args),

@@ -47,6 +47,7 @@ pub(crate) fn statement_tokens<'t>(text: &'t [u8], dialect: &Dialect) -> Option<
 fn is_oracle_definition(all: &[Token<'_>]) -> bool {
     const KINDS: [&[u8]; 4] = [b"PACKAGE", b"PROCEDURE", b"FUNCTION", b"TRIGGER"];
     const DECLARES: [&[u8]; 3] = [b"AS", b"IS", b"DECLARE"];
+    const DEFINES: [&[u8]; 7] = [b"CREATE", b"DROP", b"ALTER", b"TRUNCATE", b"RENAME", b"GRANT", b"USE"];
     const ACTS: [&[u8]; 15] = [
         b"BEGIN", b"SELECT", b"SET", b"CALL", b"IF", b"SIGNAL", b"EXECUTE", b"DROP", b"INSERT", b"UPDATE", b"DELETE",
         b"REPLACE", b"WITH", b"ALTER", b"CREATE",
@@ -55,11 +56,18 @@ fn is_oracle_definition(all: &[Token<'_>]) -> bool {
     let Some(kind) = all.iter().take(16).position(|token| is_one_of(token, &KINDS)) else { return false };
     let is_create = all[0].is_word(b"CREATE");
     let acts = |token: &&Token<'_>| is_one_of(token, &DECLARES) || is_one_of(token, &ACTS);
+    // The head of a trigger says of what it is one: BEFORE INSERT ON t FOR EACH ROW.
+    let is_trigger = all[kind].is_word(b"TRIGGER");
+    let head = if is_trigger { all.iter().position(|token| token.is_word(b"ROW")) } else { Some(kind) };
+    let behind = &all[head.map_or(all.len(), |head| head + 1)..];
     let declares =
-        all[kind].is_word(b"PACKAGE") || all[kind..].iter().find(acts).is_some_and(|token| is_one_of(token, &DECLARES));
+        all[kind].is_word(b"PACKAGE") || behind.iter().find(acts).is_some_and(|token| is_one_of(token, &DECLARES));
+    // Another definition may stand behind this one.
+    let defines = |pair: &[Token<'_>]| pair[0].is_symbol(b";") && is_one_of(&pair[1], &DEFINES);
+    let is_alone = !all.windows(2).any(defines);
     let end = all.iter().rposition(|token| !token.is_symbol(b";"));
     let ends = end.is_some_and(|end| all[end].is_word(b"END") || (end > 0 && all[end - 1].is_word(b"END")));
-    is_create && declares && ends
+    is_create && declares && is_alone && ends
 }
 
 /// The position behind the END of the first BEGIN, and behind its label; `None` where there is no BEGIN before the first

@@ -64,7 +64,7 @@ fn analyze_waiting(state: &LoadState, number: usize, waiting: &Mutex<Vec<TableNa
         match problem {
             None => report.tables += 1,
             Some(problem) if report.problems.len() < PROBLEMS_KEPT => {
-                report.problems.push(format!("{table}: {problem}"))
+                report.problems.push(format!("{table}: {problem}"));
             }
             Some(_) => {}
         }

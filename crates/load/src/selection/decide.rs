@@ -90,11 +90,9 @@ pub(crate) fn names_match(pattern: &NamePattern, scope: &Scope, names: Names<'_>
 fn by_kind(scope: &Scope, selection: &Selection) -> Option<Decision> {
     let leave_out = |is_on: bool, option| is_on.then_some(Decision::LeaveOut(option));
     match scope {
-        Scope::Session => Some(Decision::Run),
-        Scope::Server if selection.only.is_empty() => Some(Decision::Run),
-        Scope::Server => Some(Decision::LeaveOut(LeftOut::Only)),
+        Scope::Server if !selection.only.is_empty() => Some(Decision::LeaveOut(LeftOut::Only)),
         Scope::Anything(reason) if selection.restricts_tables() => Some(Decision::Refuse((*reason).to_owned())),
-        Scope::Anything(_) => Some(Decision::Run),
+        Scope::Session | Scope::Server | Scope::Anything(_) => Some(Decision::Run),
         Scope::Rows { .. } | Scope::Query { writes: true, .. } => leave_out(selection.no_data, LeftOut::NoData),
         Scope::Objects { part: Part::Both, .. } if selection.no_data || selection.no_schema => {
             Some(Decision::Refuse("it defines a table and brings its rows in one".to_owned()))
@@ -124,10 +122,9 @@ fn by_names(scope: &Scope, selection: &Selection, names: Names<'_>) -> Result<De
             let Some(name) = name.as_deref().or(names.database) else { return Ok(Decision::Run) };
             let share = share(selection, &known(name, names)?, names.folds_case);
             match (share, verb) {
-                (Share::Nothing(option), _) => Ok(Decision::LeaveOut(option)),
                 (Share::All, _) | (Share::Some(_), SchemaVerb::Define) => Ok(Decision::Run),
-                // What it takes away does not come again; selected tables are dropped one by one.
-                (Share::Some(option), SchemaVerb::Drop) => Ok(Decision::LeaveOut(option)),
+                // Of a part: what it takes away does not come again; selected tables are dropped one by one.
+                (Share::Nothing(option), _) | (Share::Some(option), SchemaVerb::Drop) => Ok(Decision::LeaveOut(option)),
                 (Share::Some(option), SchemaVerb::Replace) => Err(format!(
                     "it takes away all objects of the schema, and {} leaves some of them out",
                     option.option()

@@ -111,11 +111,14 @@ use Finding::{Anything, Locks, Object, Query, Report, Rows, Schema, Server, Sess
 use ObjectKind::{Event, Relation, Routine};
 use Part::{Definition, Neither, Temporary, ViewDefinition};
 
+/// A pattern, and what it finds.
+type Rule = (&'static str, Finding);
+
 const PREPARED: &str = "a prepared statement may touch any table";
 
 /// All rules, in the order in which they are tried: a pattern of leading tokens (see the module `analysis::pattern`), and
 /// what the statement touches. What no rule fits may touch anything.
-const SCOPES: &[(&str, Finding)] = &[
+const SCOPES: &[Rule] = &[
     // Rows.
     ("INSERT [LOW_PRIORITY] [HIGH_PRIORITY] [DELAYED] [IGNORE] [INTO] <table>", Rows),
     ("REPLACE [LOW_PRIORITY] [DELAYED] [INTO] <table>", Rows),
@@ -246,7 +249,7 @@ const SCOPES: &[(&str, Finding)] = &[
 
 /// What a statement of these tokens touches.
 pub(crate) fn scope(all: &[Token<'_>]) -> Scope {
-    static BY_FIRST_WORD: LazyLock<HashMap<&'static [u8], Vec<(&'static str, Finding)>>> = LazyLock::new(|| {
+    static BY_FIRST_WORD: LazyLock<HashMap<&'static [u8], Vec<Rule>>> = LazyLock::new(|| {
         let mut by_word: HashMap<_, Vec<_>> = HashMap::new();
         for (pattern, finding) in SCOPES {
             let first = pattern.split(' ').next().unwrap_or_default();

@@ -259,6 +259,7 @@ fn statements_behind_a_definition_are_judged_too() {
     for text in [
         "CREATE PROCEDURE p() UPDATE t AS x SET a = 1; DROP TABLE y; BEGIN NOT ATOMIC SELECT 1; END",
         "CREATE PROCEDURE p() SELECT 1 AS a; DROP TABLE y; BEGIN NOT ATOMIC SELECT 1; END",
+        "CREATE PACKAGE p AS FUNCTION one RETURN INT; END; DROP TABLE y; CREATE PACKAGE q AS FUNCTION one RETURN INT; END",
     ] {
         let tokens = statement_tokens(text.as_bytes(), &Dialect::mariadb(101_119)).expect("few tokens");
         assert!(tokens.len() > 1, "{text}");
