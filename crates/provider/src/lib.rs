@@ -18,6 +18,7 @@ mod galera_lines;
 mod gate;
 mod grastate;
 mod identity;
+mod known_messages;
 mod legacy_file_names;
 mod limits;
 pub mod log;

@@ -3,6 +3,7 @@
 //! No lock of the provider is held during a call: each may block, and may call the provider.
 
 use crate::identity::{Gtid, Uuid};
+use crate::known_messages::KnownMessage;
 
 /// The level of a message in the error log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,10 +117,23 @@ pub struct CallbackError;
 
 /// The server's callbacks.
 pub trait Server: Send + Sync {
-    /// Writes a line to the error log, with the provider's name in front.
-    fn log(&self, level: Level, text: &str);
-    /// The same without the name: a line that programs know from Galera.
+    /// Writes a line to the error log, without the provider's name: a line that programs know from Galera.
     fn log_as_galera(&self, level: Level, text: &str);
+    /// The same with the provider's name in front.
+    fn log(&self, level: Level, text: &str) {
+        self.log_as_galera(level, &format!("Hortator: {text}"));
+    }
+    /// Writes a line that starts with words that scripts look for.
+    fn log_known(&self, level: Level, message: &KnownMessage, text: &str) {
+        self.log_as_galera(level, &format!("{message}. Hortator: {text}"));
+    }
+    /// Logs an error, after the words that scripts look for if it has any.
+    fn log_error(&self, message: Option<&KnownMessage>, text: &str) {
+        match message {
+            Some(message) => self.log_known(Level::Error, message, text),
+            None => self.log(Level::Error, text),
+        }
+    }
     /// The node is connected to a cluster, which is at the view's GTID.
     fn connected(&self, view: &View) -> Result<(), CallbackError>;
     /// Delivers a view, in its turn.

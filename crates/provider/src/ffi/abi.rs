@@ -32,7 +32,6 @@ pub mod capability {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Ok = 0,
-    Warning = 1,
     TrxMissing = 2,
     TrxFail = 3,
     BfAbort = 4,

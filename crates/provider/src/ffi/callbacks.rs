@@ -78,10 +78,6 @@ impl Callbacks {
 }
 
 impl Server for Callbacks {
-    fn log(&self, level: Level, text: &str) {
-        self.log_as_galera(level, &format!("Hortator: {text}"));
-    }
-
     fn log_as_galera(&self, level: Level, text: &str) {
         let level = match level {
             Level::Error => 1,

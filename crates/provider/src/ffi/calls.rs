@@ -103,8 +103,9 @@ unsafe extern "C" fn options_set(wsrep: *mut Wsrep, options: *const c_char) -> S
         with(wsrep, Status::NodeFail, |provider| match provider.node.set_options(&from_server(options)) {
             Ok(()) => Status::Ok,
             Err(error) => {
-                provider.server.log(Level::Error, &error.to_string());
-                Status::Warning
+                provider.log_error(&error);
+                // The server logs this number, and scripts look for Galera's.
+                Status::NodeFail
             }
         })
     }
@@ -129,7 +130,7 @@ unsafe extern "C" fn connect(
             match provider.node.connect(&cluster, &address, &donor, bootstrap) {
                 Ok(()) => Status::Ok,
                 Err(error) => {
-                    provider.server.log(Level::Error, &error.to_string());
+                    provider.log_error(&error);
                     Status::NodeFail
                 }
             }
@@ -434,8 +435,10 @@ unsafe extern "C" fn to_execute_end(wsrep: *mut Wsrep, conn: u64, error: *const 
     // SAFETY: the server's own table.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
-            let is_well = provider.node.end_toi(conn, bytes(error));
-            if is_well { Status::Ok } else { Status::NodeFail }
+            // Another status would change nothing: the client gets the statement's error, and the node leaves in any
+            // case. The server would only log a warning, which Galera's users do not see.
+            provider.node.end_toi(conn, bytes(error));
+            Status::Ok
         })
     }
 }

@@ -13,8 +13,9 @@ use super::process::{discard_saved, has_binary_log, save_at_exit};
 use super::stats::StatsBlock;
 use super::text::from_server;
 use crate::identity::Gtid;
+use crate::known_messages::KnownMessage;
 use crate::metrics::MetricsWriter;
-use crate::node::{Node, Setup};
+use crate::node::{self, Node, Setup};
 use crate::server::{Level, Server};
 
 /// A provider, from init to free.
@@ -67,10 +68,15 @@ impl Provider {
                 Status::Ok
             }
             Err(error) => {
-                server.log(Level::Error, &error.to_string());
+                server.log_error(KnownMessage::of(&error).as_ref(), &error.to_string());
                 Status::NodeFail
             }
         }
+    }
+
+    /// Logs an error of a call.
+    pub fn log_error(&self, error: &node::Error) {
+        self.server.log_error(KnownMessage::of(error).as_ref(), &error.to_string());
     }
 
     /// Removes the provider from the table and drops it. The server calls it twice: the second time there is none.

@@ -13,6 +13,7 @@ use crate::commit_monitor::EnterError;
 use crate::entry::{self, Stamp, WriteSetHead};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
+use crate::known_messages::KnownMessage;
 use crate::log::{self, Index};
 use crate::server::{Flags, Handle, Level, Meta, Receiver};
 use crate::transaction::{AbortAnswer, Phase, Transaction};
@@ -344,9 +345,10 @@ impl Node {
         let is_whole = state.flags.has(Flags::TRX_END);
         if state.phase == Phase::Ordered && is_whole && self.commit_monitor.last_left() < state.seqno {
             let (id, seqno) = (transaction.id, state.seqno);
-            self.fail_and_leave(&format!(
+            let text = format!(
                 "the server released transaction {id} at seqno {seqno} without a commit, though certification passed"
-            ));
+            );
+            self.fail_and_leave(&KnownMessage::Inconsistent(self.gtid_of(seqno)), &text);
         }
         if was_ordered {
             // The server does not enter the commit order for a failed fragment.
@@ -379,7 +381,8 @@ impl Node {
         self.counters.local_replays.add(1);
         if self.server.apply(conn_context, handle, state.flags, &data, &meta).is_err() {
             self.commit_monitor.leave(seqno);
-            self.fail_and_leave(&format!("the transaction at {gtid} could not be replayed"));
+            let text = format!("the transaction at {gtid} could not be replayed");
+            self.fail_and_leave(&KnownMessage::Inconsistent(gtid), &text);
             return false;
         }
         self.commit_monitor.leave(seqno);

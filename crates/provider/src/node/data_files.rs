@@ -6,6 +6,7 @@ use super::{Error, Node, Setup, lock};
 use crate::consensus::hard_state::HardState;
 use crate::grastate;
 use crate::identity::Uuid;
+use crate::known_messages::KnownMessage;
 use crate::log::DiskLog;
 use crate::recovery;
 use crate::saved_state::SavedState;
@@ -18,16 +19,19 @@ impl Node {
         if saved.is_none() || grastate::exists(&setup.data_dir) {
             return Ok(saved);
         }
+        let message = KnownMessage::NoGrastate(setup.data_dir.join(grastate::FILE_NAME));
         if Self::has_other_voters(&setup.data_dir)? {
-            server.log(
+            server.log_known(
                 Level::Warning,
+                &message,
                 "grastate.dat was removed: this node waits for a donor and receives its tables by SST. To keep the \
                  node's own tables, stop it before the SST starts and create an empty grastate.dat",
             );
             return Ok(Some(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)));
         }
-        server.log(
+        server.log_known(
             Level::Warning,
+            &message,
             "grastate.dat was removed, but there is no other node to receive tables from: the node continues with \
              its own",
         );

@@ -8,6 +8,7 @@ use crate::events;
 use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
+use crate::known_messages::KnownMessage;
 use crate::log::Index;
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, View, ViewStatus};
@@ -77,8 +78,14 @@ impl Node {
     /// still needed.
     pub(super) fn deliver_queued(&self, receiver: Receiver, delivery: Delivery) -> bool {
         let (seqno, bytes) = (delivery.seqno, delivery.bytes());
+        if self.gate.state() == GateState::Failed {
+            // Queued before the node failed: its tables are no longer those that it was ordered for.
+            self.recv_queue.on_delivered(bytes);
+            return true;
+        }
         let is_needed = self.deliver(receiver, delivery).unwrap_or_else(|_| {
-            self.fail_and_leave(&format!("seqno {seqno} could not be applied"));
+            let text = format!("seqno {seqno} could not be applied");
+            self.fail_and_leave(&KnownMessage::Inconsistent(self.gtid_of(seqno)), &text);
             true
         });
         if self.recv_queue.on_delivered(bytes)
@@ -120,7 +127,6 @@ impl Node {
                 Gtid { history_uuid: self.last_committed().history_uuid, seqno: self.commit_monitor.last_released() };
             self.note(&format!("this node sends its state at {state} to another node"));
             if self.server.sst_donate(receiver, request, state).is_err() {
-                self.server.log(Level::Warning, "the server cannot start the SST: read the lines above");
                 self.finish_donation(DONATION_REFUSED);
             }
         }
@@ -146,9 +152,10 @@ impl Node {
                 let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
                 let data = if makes_tables { events::replacing_tables(data) } else { data };
                 self.apply(receiver, handle, flags, &data, &meta).inspect_err(|_| {
-                    let text = format!("Failed to apply write set: gtid: {gtid}: the tables are inconsistent");
-                    self.server.log_as_galera(Level::Error, &text);
-                    self.record_failed_seqno(seqno);
+                    // While the node starts, no other line names the write set.
+                    let level = if is_replay { Level::Error } else { Level::Note };
+                    let text = "it could not be applied to the tables of this node";
+                    self.server.log_known(level, &KnownMessage::NotApplied(gtid), text);
                 })
             }
         }
@@ -206,8 +213,8 @@ impl Node {
         Ok(Member { id, name: "nobody".to_owned(), incoming: String::new() })
     }
 
-    /// Passes a write set to the server and ends its turn, whatever the server did. Returns whether the thread is still
-    /// needed.
+    /// Passes a write set to the server and ends its turn. Returns whether the thread is still needed. If the server
+    /// could not apply it, no later turn comes.
     pub(super) fn apply(
         &self,
         receiver: Receiver,
@@ -228,6 +235,12 @@ impl Node {
         let result = self.server.apply(receiver, handle, flags, data, meta);
         let overtakes = self.recv_queue.end_applying(seqno);
         self.counters.on_applied(distance, overtakes);
+        if result.is_err() {
+            self.record_failed_seqno(seqno);
+            // The node leaves. Nothing that depends on this write set may be applied to its tables meanwhile.
+            self.commit_monitor.close();
+            return Err(CallbackError);
+        }
         // The server does not enter the commit order for every write set.
         if self.commit_monitor.last_left() < seqno && self.commit_monitor.enter(seqno, None).is_ok() {
             self.commit_monitor.leave(seqno);

@@ -11,6 +11,7 @@ use super::{Node, OrderState, lock};
 use crate::entry::{self, Stamp};
 use crate::gate::GateState;
 use crate::identity::Uuid;
+use crate::known_messages::KnownMessage;
 use crate::resource_errors::resource_error;
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level};
@@ -268,10 +269,11 @@ impl Node {
         }
         if let Some(seqno) = self.inconsistency.wrongly_applied(self.commit_monitor.last_left()) {
             self.mark_tables_inconsistent();
-            self.fail_and_leave(&format!(
+            let text = format!(
                 "inconsistency vote on seqno {seqno}: most nodes could not apply it and skip it, but this node has \
                  applied it"
-            ));
+            );
+            self.fail_and_leave(&KnownMessage::Outvoted(self.gtid_of(seqno)), &text);
         }
     }
 }

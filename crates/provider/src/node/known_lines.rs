@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering as Atomic;
 use super::{Node, OrderState, lock};
 use crate::galera_lines::{self, NodeState, ViewLines};
 use crate::identity::{Gtid, Uuid};
+use crate::known_messages::KnownMessage;
 use crate::server::{Level, Member};
 use crate::vote_result::ApplyError;
 
@@ -81,8 +82,12 @@ impl Node {
     pub(super) fn log_transfer_end(&self, joiner: &str, donor: &str, code: i64) {
         let members = self.current_members();
         let [joiner, donor] = [joiner, donor].map(|name| galera_lines::node(&members, name));
-        let failure = (code != 0).then(|| code.to_string());
-        self.known_line(&galera_lines::transfer_end(&joiner, &donor, failure.as_deref()));
+        if code == 0 {
+            return self.known_line(&galera_lines::transfer_end(&joiner, &donor, None));
+        }
+        let failure = format!("{code}. Hortator: the SST could not be sent: read the lines above");
+        let line = galera_lines::transfer_end(&joiner, &donor, Some(&failure));
+        self.server.log_as_galera(Level::Warning, &line);
     }
 
     /// This node could not apply a write set, and asks the others.
@@ -100,14 +105,9 @@ impl Node {
     }
 
     /// The tables of this node are wrong: by a vote, or for another reason.
-    pub(super) fn log_wrong_tables(&self, text: &str) {
-        if lock(&self.saved).is_some_and(|saved| saved.history_uuid == Uuid::UNDEFINED) {
-            let gtid = self.last_committed();
-            let line = format!("Inconsistency detected: Inconsistent by consensus on {gtid}: {text}");
-            self.server.log_as_galera(Level::Error, &line);
-        } else {
-            self.server.log(Level::Error, text);
-        }
+    pub(super) fn log_wrong_tables(&self, message: &KnownMessage, text: &str) {
+        let is_by_vote = lock(&self.saved).is_some_and(|saved| saved.history_uuid == Uuid::UNDEFINED);
+        self.server.log_error(is_by_vote.then_some(message), text);
     }
 
     fn current_members(&self) -> Vec<Member> {

@@ -19,6 +19,7 @@ use crate::consensus::raft::Term;
 use crate::counters::Counters;
 use crate::gate::{Gate, GateState};
 use crate::identity::{Gtid, Uuid};
+use crate::known_messages::KnownMessage;
 use crate::legacy_file_names;
 use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
@@ -382,6 +383,11 @@ impl Node {
             .map_or(Gtid::UNDEFINED, |history_uuid| Gtid { history_uuid, seqno: self.commit_monitor.last_left() })
     }
 
+    /// The GTID of a seqno of this history.
+    fn gtid_of(&self, seqno: i64) -> Gtid {
+        Gtid { history_uuid: self.last_committed().history_uuid, seqno }
+    }
+
     /// FLUSH STATUS.
     pub fn reset_status(&self) {
         self.counters.reset();
@@ -438,9 +444,9 @@ impl Node {
 
     /// As [`Self::fail`], but only the tables are wrong: the node gives up its vote first, so that the others do not
     /// count it.
-    pub(super) fn fail_and_leave(&self, text: &str) {
+    pub(super) fn fail_and_leave(&self, message: &KnownMessage, text: &str) {
         if self.gate.state() != GateState::Failed {
-            self.log_wrong_tables(&format!("{text}. The node leaves the cluster"));
+            self.log_wrong_tables(message, &format!("{text}. The node leaves the cluster"));
         }
         self.enter_failed_state();
         // Else a receiving thread leaves the cluster.

@@ -9,6 +9,7 @@ use super::{Node, lock};
 use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::Gtid;
+use crate::known_messages::KnownMessage;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
 /// Retry interval of a rollback that finds no room in the log.
@@ -111,7 +112,9 @@ impl Node {
         }
         let handle = Handle { id: trx, address: 0 };
         self.apply(receiver, handle, Flags::ROLLBACK, data, &ordered.meta).unwrap_or_else(|_| {
-            self.fail_and_leave(&format!("the rollback at {} could not be applied", ordered.meta.gtid));
+            let gtid = ordered.meta.gtid;
+            let text = format!("the rollback at {gtid} could not be applied");
+            self.fail_and_leave(&KnownMessage::Inconsistent(gtid), &text);
             true
         })
     }

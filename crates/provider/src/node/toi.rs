@@ -5,6 +5,7 @@ use hortator_core::{Key, Mode};
 use super::commit::Proposal;
 use super::inconsistency::FailedWork;
 use super::{Node, Outcome, lock};
+use crate::known_messages::KnownMessage;
 use crate::server::Flags;
 
 impl Node {
@@ -37,21 +38,19 @@ impl Node {
         if ordered.passed { Outcome::Passed(ordered.meta) } else { Outcome::Failed(ordered.meta) }
     }
 
-    /// Ends the statement. `error`: the server's, if the statement failed and that matters; empty: none. Returns
-    /// whether the node can continue: it failed in the same way elsewhere.
-    pub fn end_toi(&self, conn: u64, error: &[u8]) -> bool {
-        let Some((seqno, was_single_node)) = lock(&self.toi_seqnos).remove(&conn) else { return true };
+    /// Ends the statement. `error`: the server's, if the statement failed and that matters; empty: none. The node leaves
+    /// if the statement did not fail in the same way elsewhere.
+    pub fn end_toi(&self, conn: u64, error: &[u8]) {
+        let Some((seqno, was_single_node)) = lock(&self.toi_seqnos).remove(&conn) else { return };
         let is_consistent = error.is_empty()
             || was_single_node && self.decide_as_single_node(seqno, error)
             || self.resolve_apply_error(seqno, error, FailedWork::OwnStatement);
         if !is_consistent {
-            self.fail_and_leave(&format!(
-                "the statement at seqno {seqno} failed on this node, and not in the same \
-                                          way on the others"
-            ));
+            let text =
+                format!("the statement at seqno {seqno} failed on this node, and not in the same way on the others");
+            self.fail_and_leave(&KnownMessage::Inconsistent(self.gtid_of(seqno)), &text);
         }
         self.commit_monitor.leave(seqno);
         self.commit_monitor.release(seqno);
-        is_consistent
     }
 }

@@ -74,7 +74,7 @@ static void look(void) {
 static void configure(void) {
     const char *sync = one_in(2) ? "log.sync=no" : "log.sync=yes; evs.version=1";
     CHECK(CALL(0, wsrep.options_set(&wsrep, sync)) == OK, "options");
-    CHECK(CALL(0, wsrep.options_set(&wsrep, "no.such=1")) == WARNING, "an unknown option");
+    CHECK(CALL(0, wsrep.options_set(&wsrep, "no.such=1")) == NODE_FAIL, "an unknown option");
     char *options = CALL(0, wsrep.options_get(&wsrep));
     CHECK(options != NULL && strstr(options, "log.sync = ") != NULL, "the options");
     free(options);

@@ -81,6 +81,8 @@ fn options_that_are_none() {
     }
     let log = since(node, 0);
     assert_logged(&log, &["`log.retian` is not an option", "log.segment cannot be changed while the server runs"]);
+    // Scripts look for these words.
+    assert_logged(&log, &["WSREP: Unknown parameter 'log.retian'. Hortator: ", "WSREP: Set options returned 7"]);
     run(node, &["INSERT INTO d.t VALUES (51)"]);
     assert_eq!(rows(node), "51 to 51");
 }

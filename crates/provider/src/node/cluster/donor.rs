@@ -7,7 +7,6 @@ use crate::identity::Uuid;
 use crate::node::delivery::DONATION_REFUSED;
 use crate::node::recv_queue::Work;
 use crate::node::{Node, OrderState, lock};
-use crate::server::Level;
 
 /// Limit of remembered donations. A joiner may still ask about its own when the next one runs.
 const DONATIONS_LIMIT: usize = 8;
@@ -58,9 +57,6 @@ impl Node {
 
     /// The server has sent the SST, or failed to.
     pub fn state_sent(&self, code: i32) {
-        if code != 0 {
-            self.server.log(Level::Warning, &format!("the SST could not be sent: error {code}"));
-        }
         self.finish_donation(code);
         self.recv_queue.push(Work::Donated);
     }

@@ -10,6 +10,7 @@ use super::{ClusterHandle, Command, JoinRequest, SstResult};
 use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
+use crate::known_messages::KnownMessage;
 use crate::node::{Node, lock};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level};
@@ -82,14 +83,19 @@ impl Node {
             SstError::Unprepared => "the server did not prepare an SST: read the lines above",
         };
         if matches!(error, SstError::Unprepared) && lock(&self.order).is_some() {
-            self.server.log(Level::Error, &format!("{why}. Restart the server: it can receive the tables then"));
+            let text = format!("{why}. Restart the server: it can receive the tables then");
+            self.server.log_known(Level::Error, &KnownMessage::SstNotPrepared, &text);
             return CallbackError;
         }
+        let message = match error {
+            SstError::Unprepared => KnownMessage::SstNotPrepared,
+            SstError::Leaving | SstError::Failed(_) => KnownMessage::SstNotReceived,
+        };
         let text = format!(
             "{why}. The server ends, since it has no tables. Restart it: it requests everything again, from any \
              available donor"
         );
-        self.server.log(Level::Error, &text);
+        self.server.log_known(Level::Error, &message, &text);
         self.server.end_process();
         CallbackError
     }
