@@ -3,7 +3,7 @@
 use super::Replica;
 use super::flow_control::HeldProposal;
 use super::host::Host;
-use super::peer::Peer;
+use super::known_node::Peer;
 use crate::consensus::NodeId;
 use crate::consensus::links::Event;
 use crate::consensus::proposals::Leader;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::Replica;
 use super::host::Host;
-use super::peer::Peer;
+use super::known_node::Peer;
 use crate::consensus::NodeId;
 use crate::consensus::raft::{Action, LogId, Membership};
 use crate::consensus::wire::{Frame, MemberStatus, SnapshotMeta};

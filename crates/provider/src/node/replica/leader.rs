@@ -3,7 +3,7 @@
 use super::Replica;
 use super::commit_cut::{self, MemberSeqnos};
 use super::host::Host;
-use super::peer::Peer;
+use super::known_node::Peer;
 use crate::consensus::NodeId;
 use crate::consensus::raft::{Action, Term};
 use crate::consensus::wire::MemberStatus;

@@ -6,8 +6,8 @@
 
 use super::Replica;
 use super::host::Host;
+use super::known_node::{AWAY_TIMEOUT_MS, Peer};
 use super::leader::{CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TIMEOUT_MS};
-use super::peer::{AWAY_TIMEOUT_MS, Peer};
 use crate::consensus::NodeId;
 use crate::consensus::raft::{LogId, Term};
 use crate::consensus::wire::Frame;

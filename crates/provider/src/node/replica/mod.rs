@@ -22,7 +22,7 @@
 //! | `start` | | the state at the start, from the hard state and the log |
 //! | `dispatch` | | which part gets an event or a frame |
 //! | `raft_actions` | | carries out what Raft asks for |
-//! | `peer` | [`Peer`] | what is known of another node |
+//! | `known_node` | [`Peer`] | what is known of another node |
 //! | `proposals` | [`OwnProposals`] | how a proposal enters the log |
 //! | `reads` | [`Reads`] | linearizable reads |
 //! | `committed_entries` | [`Ordered`] | which entries are ordered, and when |
@@ -65,11 +65,11 @@ mod inconsistency_vote;
 mod input;
 mod joiner;
 mod joiner_sst;
+mod known_node;
 mod leader;
 mod leave;
 mod membership;
 mod next_view;
-mod peer;
 mod proposals;
 mod purge;
 mod quorum;
@@ -90,9 +90,9 @@ use committed_entries::Ordered;
 use donor::AssignedDonors;
 use flow_control::{FlowControl, HeldProposal};
 use joiner::Joiner;
+use known_node::Peer;
 use leader::LeaderDuties;
 use leave::Leave;
-use peer::Peer;
 use proposals::OwnProposals;
 use quorum::Quorum;
 use reads::Reads;

@@ -3,7 +3,7 @@
 use super::world::{Event, Slot, World};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum InjectedFault {
     /// A process is killed; its tables fall back to what the engine has flushed.
     Crash,
     /// All processes are killed.
@@ -54,31 +54,31 @@ impl World {
         self.happens(fault);
     }
 
-    fn happens(&mut self, fault: Fault) {
+    fn happens(&mut self, fault: InjectedFault) {
         let all: Vec<Slot> = self.nodes.keys().copied().collect();
         let (Some(one), Some(other)) = (self.rng.one_of(&all), self.rng.one_of(&all)) else { return };
         self.trace(|| format!("{one:?} {fault:?}"));
         let restart_ms = if self.rng.percent(40) { 50 } else { 6_000 };
         match fault {
-            Fault::Crash => self.crash(one, restart_ms),
-            Fault::CrashAll => all.into_iter().for_each(|slot| self.crash(slot, 1_000)),
-            Fault::LoseTail | Fault::LoseFiles if self.can_lose(one) => {
+            InjectedFault::Crash => self.crash(one, restart_ms),
+            InjectedFault::CrashAll => all.into_iter().for_each(|slot| self.crash(slot, 1_000)),
+            InjectedFault::LoseTail | InjectedFault::LoseFiles if self.can_lose(one) => {
                 self.crash(one, restart_ms);
                 let disk = &mut self.nodes.get_mut(&one).expect("nodes stay").disk;
                 match (fault, &mut disk.log) {
-                    (Fault::LoseTail, Some(log)) => log.lose_tail(&mut self.rng),
+                    (InjectedFault::LoseTail, Some(log)) => log.lose_tail(&mut self.rng),
                     _ => *disk = Default::default(),
                 }
             }
-            Fault::LoseTail | Fault::LoseFiles => {}
-            Fault::FillDisk => {
+            InjectedFault::LoseTail | InjectedFault::LoseFiles => {}
+            InjectedFault::FillDisk => {
                 let refuses = self.rng.percent(50);
                 if let Some(log) = self.host_mut(one).and_then(|host| host.disk.log.as_mut()) {
                     (log.is_full, log.refuses) = (true, refuses);
                 }
             }
-            Fault::StallDisk => self.nodes.get_mut(&one).expect("nodes stay").stalls_once = true,
-            Fault::Partition => {
+            InjectedFault::StallDisk => self.nodes.get_mut(&one).expect("nodes stay").stalls_once = true,
+            InjectedFault::Partition => {
                 let side: Vec<Slot> = all.iter().copied().filter(|_| self.rng.percent(40)).collect();
                 for &inside in &side {
                     for &outside in all.iter().filter(|slot| !side.contains(slot)) {
@@ -87,24 +87,24 @@ impl World {
                     }
                 }
             }
-            Fault::PartitionOneWay => self.block(one, other),
-            Fault::PartitionPair => {
+            InjectedFault::PartitionOneWay => self.block(one, other),
+            InjectedFault::PartitionPair => {
                 self.block(one, other);
                 self.block(other, one);
             }
-            Fault::Heal => self.heal(),
-            Fault::BreakLink => self.break_link(one, other),
-            Fault::Stop => {
+            InjectedFault::Heal => self.heal(),
+            InjectedFault::BreakLink => self.break_link(one, other),
+            InjectedFault::Stop => {
                 let for_ms = self.rng.between(50, 7_000);
                 self.stop_for(one, for_ms);
             }
-            Fault::Leave => self.leave(one),
-            Fault::FailApply => self.fail_apply(one),
-            Fault::ApplySlowly => {
+            InjectedFault::Leave => self.leave(one),
+            InjectedFault::FailApply => self.fail_apply(one),
+            InjectedFault::ApplySlowly => {
                 let apply_ms = if self.rng.percent(50) { 200 } else { 0 };
                 self.nodes.get_mut(&one).expect("nodes stay").apply_ms = apply_ms;
             }
-            Fault::FailSst => self.failing_ssts = 1,
+            InjectedFault::FailSst => self.failing_ssts = 1,
         }
     }
 

@@ -75,7 +75,7 @@ impl World {
         if !matches!(frame, Frame::MemberStatus(_)) {
             self.trace(|| format!("{to:?} gets {frame:?} of {from:?}"));
         }
-        self.arrive(to, Arrival::Link(links::Event::Message { from: node, frame }));
+        self.arrive(to, Arrival::Link(Box::new(links::Event::Message { from: node, frame })));
     }
 
     pub fn block(&mut self, from: Slot, to: Slot) {
@@ -135,7 +135,7 @@ impl World {
         let is_newer = self.links.links.get(&pair(at, from)).is_some_and(|link| link.number > number);
         let Some(node) = self.linked_id(at, from).filter(|_| !is_newer) else { return };
         let why = "the simulated link has ended".to_owned();
-        self.arrive(at, Arrival::Link(links::Event::Down { node, why }));
+        self.arrive(at, Arrival::Link(Box::new(links::Event::Down { node, why })));
     }
 
     /// The two nodes try to connect from now on.
@@ -163,7 +163,10 @@ impl World {
         if relation != LineageRelation::Same {
             for (slot, relation) in [(one, relation), (other, second.lineage.relation_to(&first.lineage))] {
                 let text = "another generation".to_owned();
-                self.arrive(slot, Arrival::Link(links::Event::LineageMismatch { relation, text, is_news: true }));
+                self.arrive(
+                    slot,
+                    Arrival::Link(Box::new(links::Event::LineageMismatch { relation, text, is_news: true })),
+                );
             }
             return self.dial(one, other);
         }
@@ -171,7 +174,7 @@ impl World {
         for (at, from) in [(one, other), (other, one)] {
             if let Some(node) = self.linked_id(at, from) {
                 let why = "a newer link".to_owned();
-                self.arrive(at, Arrival::Link(links::Event::Down { node, why }));
+                self.arrive(at, Arrival::Link(Box::new(links::Event::Down { node, why })));
             }
         }
         let now_ms = self.now_ms;
@@ -179,7 +182,7 @@ impl World {
         link.number += 1;
         link.is_up = true;
         link.last_arrival_ms = [(one, now_ms), (other, now_ms)].into();
-        self.arrive(one, Arrival::Link(links::Event::Up(second)));
-        self.arrive(other, Arrival::Link(links::Event::Up(first)));
+        self.arrive(one, Arrival::Link(Box::new(links::Event::Up(second))));
+        self.arrive(other, Arrival::Link(Box::new(links::Event::Up(first))));
     }
 }

@@ -1,6 +1,6 @@
 //! Settings of a run.
 
-use super::faults::Fault;
+use super::faults::InjectedFault;
 use crate::consensus::raft::Timing;
 use crate::seeds::Rng;
 
@@ -11,7 +11,7 @@ pub struct Settings {
     /// Mean interval of faults.
     pub fault_every_ms: u64,
     /// Relative weights of the faults.
-    pub faults: Vec<(u64, Fault)>,
+    pub faults: Vec<(u64, InjectedFault)>,
     /// Mean interval of writes and reads.
     pub client_every_ms: u64,
     pub timing: Timing,
@@ -20,7 +20,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    fn usual(seed: u64, faults: &[(u64, Fault)]) -> Self {
+    fn usual(seed: u64, faults: &[(u64, InjectedFault)]) -> Self {
         let mut rng = Rng::new(!seed);
         Self {
             seed,
@@ -37,31 +37,39 @@ impl Settings {
 
     /// Nodes come, go, stop, and lose nothing.
     pub fn members(seed: u64) -> Self {
-        Self::usual(seed, &[(4, Fault::Leave), (2, Fault::Crash), (1, Fault::BreakLink), (1, Fault::ApplySlowly)])
+        Self::usual(
+            seed,
+            &[
+                (4, InjectedFault::Leave),
+                (2, InjectedFault::Crash),
+                (1, InjectedFault::BreakLink),
+                (1, InjectedFault::ApplySlowly),
+            ],
+        )
     }
 
     pub fn partitions(seed: u64) -> Self {
         let faults = [
-            (3, Fault::Partition),
-            (3, Fault::PartitionOneWay),
-            (3, Fault::PartitionPair),
-            (4, Fault::Heal),
-            (2, Fault::BreakLink),
-            (2, Fault::Stop),
-            (1, Fault::Crash),
-            (1, Fault::Leave),
+            (3, InjectedFault::Partition),
+            (3, InjectedFault::PartitionOneWay),
+            (3, InjectedFault::PartitionPair),
+            (4, InjectedFault::Heal),
+            (2, InjectedFault::BreakLink),
+            (2, InjectedFault::Stop),
+            (1, InjectedFault::Crash),
+            (1, InjectedFault::Leave),
         ];
         Self::usual(seed, &faults)
     }
 
     pub fn disks(seed: u64) -> Self {
         let faults = [
-            (4, Fault::Crash),
-            (1, Fault::CrashAll),
-            (2, Fault::LoseTail),
-            (2, Fault::StallDisk),
-            (2, Fault::FillDisk),
-            (1, Fault::BreakLink),
+            (4, InjectedFault::Crash),
+            (1, InjectedFault::CrashAll),
+            (2, InjectedFault::LoseTail),
+            (2, InjectedFault::StallDisk),
+            (2, InjectedFault::FillDisk),
+            (1, InjectedFault::BreakLink),
         ];
         let mut settings = Self::usual(seed, &faults);
         settings.nodes = settings.nodes.max(2);
@@ -70,14 +78,14 @@ impl Settings {
 
     pub fn state_transfers(seed: u64) -> Self {
         let faults = [
-            (3, Fault::LoseFiles),
-            (3, Fault::FailApply),
-            (2, Fault::FailSst),
-            (2, Fault::Crash),
-            (1, Fault::Leave),
-            (1, Fault::Stop),
-            (1, Fault::BreakLink),
-            (1, Fault::ApplySlowly),
+            (3, InjectedFault::LoseFiles),
+            (3, InjectedFault::FailApply),
+            (2, InjectedFault::FailSst),
+            (2, InjectedFault::Crash),
+            (1, InjectedFault::Leave),
+            (1, InjectedFault::Stop),
+            (1, InjectedFault::BreakLink),
+            (1, InjectedFault::ApplySlowly),
         ];
         let mut settings = Self::usual(seed, &faults);
         settings.nodes = settings.nodes.max(3);

@@ -24,7 +24,9 @@ impl Invariants {
     pub fn observe(&mut self, slot: Slot, generation: Uuid, fact: Fact) {
         match fact {
             Fact::Leads { term } => self.one_leader.leads(slot, generation, term),
-            Fact::Ordered { index, seqno, bytes, passed } => self.same_order.ordered(slot, index, seqno, bytes, passed),
+            Fact::Ordered { index, seqno, bytes, passed } => {
+                self.same_order.ordered(slot, index, seqno, &bytes, passed)
+            }
             Fact::Applied { seqno, row } => self.same_tables.applied(slot, seqno, row),
             Fact::Confirmed { seqno, row } => self.confirmed_stays.confirmed(seqno, row),
             Fact::ReadAt { request_id, seqno } => self.reads.ends(request_id, seqno),

@@ -14,8 +14,8 @@ pub struct SameOrder {
 }
 
 impl SameOrder {
-    pub fn ordered(&mut self, slot: Slot, index: Index, seqno: i64, bytes: Vec<u8>, passed: bool) {
-        let before = self.entries.entry(index).or_insert_with(|| bytes.clone());
+    pub fn ordered(&mut self, slot: Slot, index: Index, seqno: i64, bytes: &[u8], passed: bool) {
+        let before = self.entries.entry(index).or_insert_with(|| bytes.to_vec());
         assert_eq!(*before, bytes, "{slot:?} orders another entry at {index}");
         let before = *self.verdicts.entry(index).or_insert((seqno, passed));
         assert_eq!(before, (seqno, passed), "{slot:?} gives entry {index} another verdict");

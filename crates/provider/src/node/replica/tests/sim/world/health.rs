@@ -1,0 +1,56 @@
+//! Whether nodes are well.
+
+use super::*;
+
+impl World {
+    /// Whether the node serves its clients, and none waits.
+    pub fn is_well(&self, slot: Slot) -> bool {
+        self.host(slot).is_some_and(|host| {
+            let ordered = host.order.as_ref().map_or(-1, |order| order.seqno);
+            let has_quorum = host.status.has_quorum || host.is_single_node;
+            host.stage == Stage::Running
+                && host.gate == GateState::Open
+                && has_quorum
+                && host.waiting.is_empty()
+                && host.released() == ordered
+                && !host.disk.log.as_ref().is_some_and(LogRecords::has_lost_tail)
+        }) && self.nodes[&slot].stopped_until_ms <= self.now_ms
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        let mut released = self.nodes.keys().filter_map(|slot| self.host(*slot)).map(Process::released);
+        let first = released.next();
+        self.nodes.keys().all(|slot| self.is_well(*slot)) && released.all(|other| Some(other) == first)
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let mut text = String::new();
+        for (slot, node) in &self.nodes {
+            let Some(host) = self.host(*slot) else {
+                text += &format!("{slot:?} is down\n");
+                continue;
+            };
+            let raft = &node.replica.as_ref().expect("it is up").raft;
+            text += &format!(
+                "{slot:?} {} {:?} {:?} leader {:?} last {:?} voters {:?}, {:?} {:?}, {:?}\n ordered {:?} released {} queue {} \
+                 waiting {} apply error {:?} linked {:?}\n",
+                host.hello.node,
+                raft.role(),
+                raft.term(),
+                raft.leader(),
+                raft.last(),
+                raft.membership().voters,
+                host.stage,
+                host.gate,
+                host.status,
+                host.order.as_ref().map(|order| (order.seqno, order.members().len())),
+                host.released(),
+                host.queue.len(),
+                host.waiting.len(),
+                host.inconsistency.apply_error(),
+                host.linked,
+            );
+        }
+        text
+    }
+}
