@@ -11,6 +11,7 @@
 mod analyzed_statement;
 mod catalog_cache;
 mod chunk_builder;
+mod client_commands;
 mod constraints;
 mod deferred_indexes;
 mod definitions;
@@ -241,29 +242,6 @@ impl<'l> Coordinator<'l> {
             }
             _ => self.place(statement),
         }
-    }
-
-    /// The client's `use`, which is no statement.
-    pub(crate) fn use_database(&mut self, database: &[u8], location: &Location) -> Result<(), Stopped> {
-        let Some(database) = self.filtered_schema(database, location)? else { return Ok(()) };
-        let database = &database[..];
-        self.place_all()?;
-        self.flush()?;
-        self.main.check_released(&[b"use ", database].concat(), location)?;
-        self.main.commit_pending()?;
-        self.main.write_pending(location)?;
-        self.main.unrecorded.forget_dropped();
-        self.resume_use(database, location)?;
-        self.look_after_main(location)
-    }
-
-    /// The client's `charset`, which sets its own character set and the session's.
-    pub(crate) fn use_charset(&mut self, name: &[u8], location: &Location) -> Result<(), Stopped> {
-        self.place_all()?;
-        self.flush()?;
-        self.main.check_released(&[b"charset ", name].concat(), location)?;
-        self.main.commit_pending()?;
-        self.main.run_command(&[b"SET NAMES ", name].concat(), location)
     }
 
     /// Gives all statements so far their place, and waits until they are done.
