@@ -12,6 +12,7 @@ mod words;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use cargo_metadata::{Metadata, MetadataCommand};
@@ -91,7 +92,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>> {
         findings.extend(terms::check(file));
     }
     findings.extend(crates::check_edges(&crates_of(&metadata)));
-    findings.extend(licenses::check(&packages_of(&metadata)));
+    findings.extend(licenses::check(&packages_of(&metadata, &tree_of(root, licenses::PROVIDER)?)));
     for (path, rule) in SINGLE_FILES {
         match fs::read_to_string(root.join(path)) {
             Ok(text) => findings.extend(rule(&text)),
@@ -145,33 +146,26 @@ fn crates_of(metadata: &Metadata) -> Vec<crates::Crate> {
     members.iter().map(describe).collect()
 }
 
-fn packages_of(metadata: &Metadata) -> Vec<licenses::Package> {
-    let in_provider = tree_of(metadata, licenses::PROVIDER);
+fn packages_of(metadata: &Metadata, in_provider: &[String]) -> Vec<licenses::Package> {
     let describe = |package: &cargo_metadata::Package| licenses::Package {
         name: package.name.to_string(),
         license: package.license.clone(),
-        in_provider: in_provider.contains(&&package.id),
+        in_provider: in_provider.iter().any(|name| package.name.as_str() == name),
     };
     metadata.packages.iter().map(describe).collect()
 }
 
-/// A package and all linked packages; empty if the package does not exist.
-fn tree_of<'a>(metadata: &'a Metadata, name: &str) -> Vec<&'a cargo_metadata::PackageId> {
-    let nodes = metadata.resolve.as_ref().map_or(&[][..], |resolve| &resolve.nodes);
-    let root = metadata.packages.iter().find(|package| package.name.as_str() == name);
-    let mut found: Vec<&cargo_metadata::PackageId> = root.map(|package| &package.id).into_iter().collect();
-    let mut next = 0;
-    while let Some(&id) = found.get(next) {
-        next += 1;
-        for dependency in nodes.iter().filter(|node| node.id == *id).flat_map(|node| &node.deps) {
-            let mut kinds = dependency.dep_kinds.iter();
-            let linked = kinds.any(|kind| kind.kind == cargo_metadata::DependencyKind::Normal);
-            if linked && !found.contains(&&dependency.pkg) {
-                found.push(&dependency.pkg);
-            }
-        }
+/// The names of a package and of all that are linked into it when it is built alone. The metadata tell of the whole
+/// workspace, in which another crate's features of a common dependency count too.
+fn tree_of(root: &Path, name: &str) -> Result<Vec<String>> {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.current_dir(root).args(["tree", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    let output = tree.args(["--package", name]).output().context("cargo tree")?;
+    if !output.status.success() {
+        bail!("cargo tree --package {name}: {}", String::from_utf8_lossy(&output.stderr));
     }
-    found
+    let lines = String::from_utf8(output.stdout).context("cargo tree prints text")?;
+    Ok(lines.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
 }
 
 #[cfg(test)]

@@ -155,6 +155,8 @@ pub trait Server: Send + Sync {
     fn end_process(&self);
     /// The node has applied everything: it is synced.
     fn synced(&self) -> Result<(), CallbackError>;
+    /// Whether a node at the address may join (`mysql.wsrep_allowlist`). May take long.
+    fn allows_address(&self, address: &str) -> bool;
     /// Ends a server that is starting and waits for a view that will not come. A running server continues.
     fn end_start(&self);
 }

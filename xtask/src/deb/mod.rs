@@ -31,8 +31,11 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
         cargo.current_dir(repository);
         cargo
     };
-    let packages: Vec<&str> = CRATES.iter().flat_map(|name| ["--package", name]).collect();
-    succeed(cargo().args(["build", "--release", "--locked"]).args(&packages))?;
+    for name in CRATES {
+        // Each alone: together, the program's features of rustls would count for the provider too, and bring it a library
+        // whose licence mariadbd's does not allow.
+        succeed(cargo().args(["build", "--release", "--locked", "--package", name]))?;
+    }
     make_manuals(repository)?;
     let tool = cargo_deb(repository)?;
     let folder = repository.join("target/debian");

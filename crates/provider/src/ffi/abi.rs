@@ -176,6 +176,19 @@ pub struct RawStatsVar {
     pub value: u64,
 }
 
+/// `wsrep_allowlist_key_t`: the value is an IP address.
+pub const ALLOWLIST_KEY_IP: c_int = 0;
+
+pub type AllowlistCallback = unsafe extern "C" fn(*mut c_void, c_int, *const RawBuffer) -> c_int;
+
+/// `wsrep_allowlist_service_v1_t`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct AllowlistService {
+    pub callback: Option<AllowlistCallback>,
+    pub context: *mut c_void,
+}
+
 /// `wsrep_t`: the provider's function table. Complete, except for what the loader leaves empty.
 #[repr(C)]
 pub struct Wsrep {

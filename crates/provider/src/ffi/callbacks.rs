@@ -9,8 +9,8 @@ use super::abi::{
     RawHandle, RawMember, RawMeta, RawStid, RawUuid, RawViewHead, SstDonateCallback, SstRequestCallback,
     SyncedCallback, ViewCallback, capability,
 };
-use super::process;
 use super::text::to_server;
+use super::{allowlist, process};
 use crate::identity::{Gtid, Uuid};
 use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, View, ViewStatus};
 
@@ -165,6 +165,10 @@ impl Server for Callbacks {
     fn synced(&self) -> Result<(), CallbackError> {
         // SAFETY: the server's own context.
         succeeded(unsafe { (self.synced)(self.context) })
+    }
+
+    fn allows_address(&self, address: &str) -> bool {
+        allowlist::allows(address)
     }
 
     fn end_start(&self) {

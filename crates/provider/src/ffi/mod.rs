@@ -5,9 +5,10 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_char, c_int};
 
 pub mod abi;
+mod allowlist;
 mod callbacks;
 mod calls;
 mod pause;
@@ -19,7 +20,7 @@ mod text;
 mod transactions;
 mod unsupported;
 
-use abi::{INTERFACE_VERSION, Status, Wsrep};
+use abi::{AllowlistService, INTERFACE_VERSION, Status, Wsrep};
 
 /// The server's loader compares it with its own version.
 #[repr(transparent)]
@@ -46,15 +47,22 @@ pub unsafe extern "C" fn wsrep_loader(wsrep: *mut Wsrep) -> c_int {
     0
 }
 
-/// The server offers an allowlist for joiners. This provider does not use it.
+/// The server offers its allowlist, before init.
+///
+/// # Safety
+/// `service` points to the server's service, or is null.
 #[unsafe(no_mangle)]
-pub extern "C" fn wsrep_init_allowlist_service_v1(_service: *mut c_void) -> c_int {
+pub unsafe extern "C" fn wsrep_init_allowlist_service_v1(service: *const AllowlistService) -> c_int {
+    // SAFETY: the caller's promise.
+    allowlist::set(unsafe { service.as_ref() }.copied());
     Status::Ok as c_int
 }
 
 /// The offer ends.
 #[unsafe(no_mangle)]
-pub extern "C" fn wsrep_deinit_allowlist_service_v1() {}
+pub extern "C" fn wsrep_deinit_allowlist_service_v1() {
+    allowlist::set(None);
+}
 
 /// Isolates the node, from a signal handler. Not supported: only checks the mode.
 #[unsafe(no_mangle)]

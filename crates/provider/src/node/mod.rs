@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::commit_monitor::CommitMonitor;
 use crate::consensus::hard_state;
 use crate::consensus::lineage::Lineage;
-use crate::consensus::links;
+use crate::consensus::links::{self, Security};
 use crate::consensus::raft::Term;
 use crate::counters::Counters;
 use crate::gate::{Gate, GateState};
@@ -40,6 +40,7 @@ mod pause;
 mod recv_loop;
 mod recv_queue;
 mod replica;
+mod security;
 mod startup;
 mod toi;
 mod total_order;
@@ -100,6 +101,8 @@ pub struct Node {
     server: Arc<dyn Server>,
     setup: Setup,
     options: Mutex<Options>,
+    /// What other nodes must prove.
+    security: Mutex<Arc<Security>>,
     /// This node's member ID: another one for each connect.
     member_id: Mutex<Uuid>,
     /// The member ID that the server knows: set once, at the first connect.
@@ -137,6 +140,9 @@ pub enum Error {
     /// An invalid option.
     #[error(transparent)]
     Options(#[from] options::Error),
+    /// The files of TLS or of the shared secret.
+    #[error(transparent)]
+    Security(#[from] links::SecurityError),
     /// `hortator.state.log`.
     #[error(transparent)]
     SavedState(#[from] saved_state::Error),
@@ -241,6 +247,7 @@ impl Node {
         let mut options = Options::default();
         let notes = options.set(&setup.options, false)?;
         notes.iter().for_each(|note| server.log(Level::Note, note));
+        let security = Self::load_security(&options, &*server)?;
         let limits = Limits::default();
         limits.set(&options);
         let member = Uuid::random().map_err(Error::Random)?;
@@ -250,6 +257,7 @@ impl Node {
         let node = Self {
             server,
             options: Mutex::new(options),
+            security: Mutex::new(Arc::new(security)),
             member_id: Mutex::new(member),
             server_member_id: Mutex::new(member),
             saved: Mutex::new(saved),
@@ -347,7 +355,10 @@ impl Node {
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
         let (options, notes) = {
             let mut options = lock(&self.options);
-            let notes = options.set(text, true)?;
+            let mut next = options.clone();
+            let notes = next.set(text, true)?;
+            self.reload_security(&options, &next, text)?;
+            *options = next;
             self.limits.set(&options);
             (options.clone(), notes)
         };

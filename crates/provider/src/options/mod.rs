@@ -14,6 +14,7 @@ use crate::limits::FlowControlLimits;
 mod tests;
 
 mod kind;
+mod security;
 mod table;
 
 #[cfg(test)]
@@ -60,6 +61,12 @@ pub enum Error {
         /// The limit, and its reason.
         why: &'static str,
     },
+    /// TLS without its files.
+    #[error(
+        "wsrep_provider_options: socket.ssl=yes needs socket.ssl_key and socket.ssl_cert, and {0} is not set. Without \
+         them nothing would be encrypted: set both, and socket.ssl_ca; or set socket.ssl=no"
+    )]
+    TlsWithout(&'static str),
     /// The option is read at the start only.
     #[error("wsrep_provider_options: {0} cannot be changed while the server runs")]
     Fixed(&'static str),
@@ -103,7 +110,11 @@ impl Options {
             next.values.insert(option.name, value.to_owned());
             next.given.insert(option.name);
         }
+        if !running {
+            next.resolve_tls();
+        }
         next.check_timing()?;
+        next.check_tls()?;
         *self = next;
         Ok(notes)
     }

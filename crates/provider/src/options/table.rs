@@ -56,11 +56,11 @@ const NO_IST: &str = "missed write sets come over the link between the nodes";
 const PRIMARY_COMPONENT: &str = "it tunes how Galera finds a Primary Component; Raft elects a leader here";
 const CHECKSUMS: &str = "all messages have CRC-32 checksums";
 const WAITS: &str = "a starting node waits until it finds a majority, as long as that takes";
-const NO_TLS: &str = "there is no TLS between the nodes";
 const BUFFERS: &str = "the system sets the socket buffers";
 
 /// In alphabetical order, as displayed.
 pub const OPTIONS: &[OptionRow] = &[
+    once("auth.secret_file", "", Text, Works("the file with the shared secret of the cluster ([Secure](#secure))")),
     once("base_dir", "", Text, Ignored(DATA_FOLDER)),
     once(
         "base_host",
@@ -216,17 +216,32 @@ pub const OPTIONS: &[OptionRow] = &[
     may("repl.proto_max", "11", Number, Ignored(VERSIONS)),
     may("signal", "", Text, Ignored(DEVELOPERS)),
     may("socket.checksum", "2", Number, Ignored(CHECKSUMS)),
-    once("socket.dynamic", "false", Boolean, Ignored(NO_TLS)),
+    may(
+        "socket.dynamic",
+        "false",
+        Boolean,
+        Works("`yes`: also links without TLS and secret, for the time of a change"),
+    ),
     may("socket.recv_buf_size", "auto", Text, Ignored(BUFFERS)),
     may("socket.send_buf_size", "auto", Text, Ignored(BUFFERS)),
-    once("socket.ssl", "no", Boolean, Ignored(NO_TLS)),
-    once("socket.ssl_ca", "", Text, Ignored(NO_TLS)),
-    once("socket.ssl_cert", "", Text, Ignored(NO_TLS)),
-    once("socket.ssl_cipher", "", Text, Ignored(NO_TLS)),
+    once(
+        "socket.ssl",
+        "no",
+        Boolean,
+        Works("TLS between nodes ([Secure](#secure)); a key and a certificate turn it on too"),
+    ),
+    once(
+        "socket.ssl_ca",
+        "",
+        Text,
+        Works("the CAs whose certificates make a node; empty: only `socket.ssl_cert` itself"),
+    ),
+    once("socket.ssl_cert", "", Text, Works("the certificate of the node, then those of intermediate CAs")),
+    once("socket.ssl_cipher", "", Text, Ignored("TLS 1.3 has its own ciphers")),
     once("socket.ssl_compression", "yes", Boolean, Ignored("there is no compression")),
-    once("socket.ssl_key", "", Text, Ignored(NO_TLS)),
-    once("socket.ssl_password_file", "", Text, Ignored(NO_TLS)),
-    may("socket.ssl_reload", "", Text, Ignored(NO_TLS)),
+    once("socket.ssl_key", "", Text, Works("the unencrypted key of the certificate")),
+    once("socket.ssl_password_file", "", Text, Ignored("keys must not be encrypted")),
+    may("socket.ssl_reload", "no", Boolean, Works("`1`: reads the files of TLS and of the secret again")),
 ];
 
 impl OptionRow {

@@ -47,6 +47,11 @@ fn build_program(test: &Path) -> PathBuf {
     program
 }
 
+/// The library.
+pub fn library() -> &'static Path {
+    &built().library
+}
+
 /// Starts the program with these arguments; its output is kept.
 pub fn start(arguments: &[&str]) -> Child {
     let built = built();

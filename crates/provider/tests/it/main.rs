@@ -10,3 +10,4 @@ mod illegal;
 mod kill;
 mod layout;
 mod legal;
+mod licenses;

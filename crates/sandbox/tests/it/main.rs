@@ -24,6 +24,7 @@ mod partitions;
 mod provider;
 mod rest;
 mod retention;
+mod secure_links;
 mod semisync;
 mod standalone;
 mod status_variables;

@@ -46,6 +46,8 @@ pub(super) struct DialTarget {
     pub state: DialState,
     /// The instance that answered there last.
     pub instance_id: Option<Uuid>,
+    /// The next connection is made without TLS and proof: the node there has refused them, and this node is dynamic.
+    pub tries_unsecured: bool,
     backoff: Duration,
     /// The addresses of the name, and when they were resolved.
     addresses: Vec<SocketAddr>,
@@ -60,6 +62,7 @@ impl DialTarget {
         Self {
             state: if is_own { DialState::Own } else { DialState::Waiting(now) },
             instance_id: None,
+            tries_unsecured: false,
             backoff: MIN_BACKOFF,
             addresses: Vec::new(),
             resolved_at: None,

@@ -1,11 +1,12 @@
 //! The handshake: which nodes may link, which of two connections stays, and how a connection ends.
 
-use std::net::Shutdown;
 use std::time::Instant;
 
 use super::dial::DialState;
 use super::log_limiter::one_line;
+use super::proof::missing_security;
 use super::stream::Stage;
+use super::transport::Transport;
 use super::{Event, LINKS_LIMIT, Links};
 use crate::consensus::lineage::LineageRelation;
 use crate::consensus::wire::{self, BODY_LIMIT_BYTES, Hello, IncomingFrame, Signal};
@@ -55,12 +56,25 @@ impl Links {
     /// Handles a frame that is not a message on a link.
     pub(super) fn on_signal(&mut self, id: u64, received: IncomingFrame) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
+        if matches!(stream.transport, Transport::PlainAnswer) {
+            return self.on_plain_answer(id, received);
+        }
         match (&mut stream.stage, received) {
-            (Stage::Handshake, IncomingFrame::Signal(Signal::Hello(hello))) => self.on_hello(id, hello),
+            (Stage::Handshake, IncomingFrame::Signal(Signal::Challenge { nonce })) => self.on_challenge(id, nonce),
+            (Stage::Handshake, IncomingFrame::Signal(Signal::Hello(hello))) if stream.handshake.peer.is_none() => {
+                self.on_hello(id, hello);
+            }
+            (Stage::Handshake, IncomingFrame::Signal(Signal::Proof { mac })) => self.on_proof(id, &mac),
             (Stage::Handshake, IncomingFrame::Signal(Signal::Duplicate { instance_id }))
                 if stream.dialled.is_some() =>
             {
                 self.on_duplicate(id, instance_id);
+            }
+            (Stage::Handshake, IncomingFrame::Signal(Signal::Lineage { history_uuid, lineage })) => {
+                match &mut stream.handshake.peer {
+                    Some(peer) => (peer.history_uuid, peer.lineage) = (history_uuid, lineage),
+                    None => self.reject(id, "the first frame is no hello"),
+                }
             }
             (Stage::Linked(peer), IncomingFrame::Signal(Signal::Lineage { history_uuid, lineage })) => {
                 (peer.history_uuid, peer.lineage) = (history_uuid, lineage);
@@ -68,28 +82,58 @@ impl Links {
                 self.recheck_peer(id, &peer);
             }
             (Stage::Handshake | Stage::Linked(_), IncomingFrame::Signal(Signal::Rejected { text })) => {
-                if let Some(target) = stream.dialled.as_ref().and_then(|address| self.targets.get_mut(address)) {
-                    target.on_rejected();
-                }
-                self.close(id, &format!("the node there refuses the link: {}", one_line(&text)));
+                self.on_rejected(id, &text);
             }
             (Stage::Linked(_), IncomingFrame::Signal(Signal::Keepalive)) | (Stage::Closing | Stage::Connecting, _) => {}
+            (Stage::Handshake, _) if stream.handshake.peer.is_some() => {
+                self.reject(id, "the node has sent another frame before the link is up");
+            }
             (Stage::Handshake, _) => self.reject(id, "the first frame is no hello"),
             (Stage::Linked(_), _) => self.reject(id, "the node has sent a second hello"),
         }
     }
 
+    fn on_rejected(&mut self, id: u64, text: &str) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        let may_lack_secret = matches!(stream.stage, Stage::Handshake) && stream.transport.tls().is_none();
+        let tries_unsecured = may_lack_secret && stream.security.is_dynamic && !stream.handshake.is_unsecured;
+        if let Some(target) = stream.dialled.as_ref().and_then(|address| self.targets.get_mut(address)) {
+            target.on_rejected();
+            target.tries_unsecured = tries_unsecured;
+        }
+        self.close(id, &format!("the node there refuses the link: {}", one_line(text)));
+    }
+
     fn on_hello(&mut self, id: u64, hello: Hello) {
-        let is_dialled = self.streams.get(&id).is_some_and(|stream| stream.dialled.is_some());
         if hello.instance_id == self.own.instance_id {
             return self.on_self_connection(id);
         }
         if let Some(text) = identity_mismatch(&self.own, &hello) {
             return self.reject(id, &text);
         }
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        if let Some(text) = missing_security(stream) {
+            return self.reject(id, &text);
+        }
+        let is_dialled = stream.dialled.is_some();
+        let Some(authentication) = &mut stream.handshake.authentication else {
+            return self.on_authenticated(id, hello);
+        };
+        authentication.on_hellos(&self.own, &hello);
+        stream.handshake.peer = Some(hello);
+        if is_dialled {
+            self.send_proof(id);
+        } else {
+            self.send_signal(id, &Signal::Hello(self.own.clone()));
+        }
+    }
+
+    /// The node may link, if it belongs to the same cluster and has no better connection.
+    pub(super) fn on_admitted(&mut self, id: u64, hello: Hello) {
+        let is_dialled = self.streams.get(&id).is_some_and(|stream| stream.dialled.is_some());
         if !is_dialled && self.own.lineage.relation_to(&hello.lineage) != LineageRelation::Same {
             // The other side compares the lineages by itself.
-            self.send_signal(id, &Signal::Hello(self.own.clone()));
+            self.send_acceptance(id);
         }
         if self.reject_other_lineage(id, &hello) {
             return;
@@ -111,9 +155,18 @@ impl Links {
             None => {}
         }
         if !is_dialled {
-            self.send_signal(id, &Signal::Hello(self.own.clone()));
+            self.send_acceptance(id);
         }
         self.establish_link(id, hello);
+    }
+
+    /// Sends what makes the dialling side bring its link up: the proof, or without a secret the hello.
+    fn send_acceptance(&mut self, id: u64) {
+        if self.streams.get(&id).is_some_and(|stream| stream.handshake.authentication.is_some()) {
+            self.send_proof(id);
+        } else {
+            self.send_signal(id, &Signal::Hello(self.own.clone()));
+        }
     }
 
     /// Whether the old link stays, and the new connection to the same node is closed.
@@ -218,9 +271,23 @@ impl Links {
         self.send_signal(id, last);
         let Some(stream) = self.streams.get_mut(&id) else { return };
         stream.enter(Stage::Closing, now);
-        stream.flush(now);
-        if stream.send_queue.bytes() == 0 {
-            let _ = stream.socket.shutdown(Shutdown::Write);
+        stream.finish_output(now);
+    }
+
+    /// TLS has failed. The other side gets the alert that TLS has for it, and time to read it.
+    pub(super) fn on_tls_failure(&mut self, id: u64, text: &str) {
+        let Some(stream) = self.streams.get(&id) else { return };
+        if stream.peer().is_none() {
+            self.log_failure(id, text);
+        }
+        if let Some(target) = self.target_of(id) {
+            target.on_rejected();
+        }
+        self.unlink(id, text);
+        let now = Instant::now();
+        if let Some(stream) = self.streams.get_mut(&id) {
+            stream.enter(Stage::Closing, now);
+            stream.finish_output(now);
         }
     }
 

@@ -8,18 +8,24 @@
 //! - Between an [`Event::Up`] and the [`Event::Down`] of a node, its frames arrive in the order sent, without gaps.
 //!   Frames that are in flight when a link ends are lost: the layer above sends them again on the next `Up`.
 //! - A node has one link at a time: frames go out on the connection that its frames come from.
-//! - An unidentified peer costs [`wire::HANDSHAKE_LIMIT_BYTES`](super::wire::HANDSHAKE_LIMIT_BYTES), one of
-//!   [`UNIDENTIFIED_PEERS_LIMIT`] slots for [`HANDSHAKE_TIMEOUT`], and a rate-limited line in the error log.
+//! - An unidentified peer costs [`wire::HANDSHAKE_LIMIT_BYTES`](super::wire::HANDSHAKE_LIMIT_BYTES), with TLS twice the
+//!   largest TLS handshake message (64 KiB) more, one of [`UNIDENTIFIED_PEERS_LIMIT`] slots for [`HANDSHAKE_TIMEOUT`], and
+//!   a rate-limited line in the error log.
+//! - No frame waits for another thread: TLS is a calculation on the polling thread, between the socket and the queue.
 //!
 //! # Life of a connection
 //!
 //! ```text
 //!   dialling side          accepting side
 //!   connect ────────────►  accept
-//!   Hello ──────────────►  same version, cluster, history and generation? not this node itself? no better connection?
+//!   TLS, if the nodes have it: both show a certificate
+//!   Hello ──────────────►  same version, cluster and history? not this node itself? may the address join?
+//!                          same generation? no better connection?
 //!   the same checks ◄────  Hello; the link is up there
 //!   the link is up here; frames ◄──────► frames, and Keepalive when idle
 //! ```
+//!
+//! With a secret, both sides prove that they know it before the link is up (the module `authentication`).
 //!
 //! A side that refuses sends the reason and closes; both sides log it. On a lineage mismatch it sends its hello first:
 //! each side must compare the lineages itself (the module `lineage_check`).
@@ -33,21 +39,29 @@
 //! An address of a linked node is not dialled while the link is up; an address of this node itself is never dialled
 //! again.
 
+mod admission;
+mod authentication;
 mod dial;
 mod error;
 mod handshake;
 mod lineage_check;
 mod log_limiter;
 mod poll;
+mod proof;
+mod security;
 mod send_queue;
 mod stream;
 mod timers;
+mod tls_session;
+mod transport;
 mod wake;
 
 #[cfg(test)]
 mod tests;
 
+pub use admission::Allowlist;
 pub use error::Error;
+pub use security::{Error as SecurityError, Security, SecurityFiles, TlsFiles};
 pub use wake::Waker;
 
 use std::collections::BTreeMap;
@@ -59,6 +73,7 @@ use crate::consensus::NodeId;
 use crate::consensus::lineage::LineageRelation;
 use crate::consensus::raft::Append;
 use crate::consensus::wire::{self, Frame, Hello};
+use admission::Admission;
 use dial::DialTarget;
 use log_limiter::LogLimiter;
 use stream::Stream;
@@ -140,6 +155,10 @@ pub struct Links {
     /// Events from outside of a poll.
     pending_events: Vec<Event>,
     is_isolated: bool,
+    /// What a connection needs to become a link.
+    security: Arc<Security>,
+    /// None: every address may join.
+    admission: Option<Admission>,
 }
 
 impl Links {
@@ -165,8 +184,39 @@ impl Links {
             log_limiter: LogLimiter::default(),
             pending_events: Vec::new(),
             is_isolated: false,
+            security: Arc::default(),
+            admission: None,
         };
         Ok((links, waker))
+    }
+
+    /// Sets what new connections need to become links. Links that lack it end, and are made again.
+    pub fn set_security(&mut self, security: Arc<Security>) {
+        let lacks = |stream: &Stream| {
+            security.requires_tls() && stream.transport.tls().is_none()
+                || security.requires_proof() && !stream.is_authenticated
+        };
+        let ids: Vec<u64> = self.streams.iter().filter(|(_, stream)| lacks(stream)).map(|(id, _)| *id).collect();
+        self.security = security;
+        for id in ids {
+            self.close(id, "this node no longer links without TLS or a proof (socket.dynamic)");
+        }
+    }
+
+    /// Asks the server from now on whether a node that connects may join.
+    pub fn set_allowlist(&mut self, allowlist: Arc<dyn Allowlist>) {
+        self.admission = Some(Admission::new(allowlist));
+    }
+
+    /// How a link is protected, for the error log.
+    pub fn protection(&self, node: NodeId) -> &'static str {
+        let stream = self.linked.get(&node).and_then(|id| self.streams.get(id));
+        stream.map_or("no link", |stream| match (stream.transport.tls().is_some(), stream.is_authenticated) {
+            (true, true) => "TLS and secret",
+            (true, false) => "TLS",
+            (false, true) => "secret, without TLS",
+            (false, false) => "without TLS",
+        })
     }
 
     /// The hello of this node.

@@ -10,10 +10,12 @@ use rustix::io::Errno;
 
 use super::stream::{Stage, Stream};
 use super::{Event, Links, UNIDENTIFIED_PEERS_LIMIT};
-use crate::consensus::wire::{IncomingFrame, Signal};
+use crate::consensus::wire::IncomingFrame;
 
 /// Limit of accepts per poll, so that the links get their turn.
 const ACCEPTS_PER_POLL: usize = 16;
+/// Limit of TLS handshakes of accepted connections that go on in one poll: strangers must not keep the links waiting.
+const KEY_EXCHANGES_PER_POLL: usize = 2;
 /// After a failed accept, no other one for this long.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 /// Pause after a failed poll.
@@ -46,9 +48,17 @@ impl Links {
         if ready.listener {
             self.accept(now);
         }
+        let mut key_exchanges = 0;
         for (id, flags) in ready.streams {
+            if self.streams.get(&id).is_some_and(Stream::costs_key_exchange) {
+                key_exchanges += 1;
+                if key_exchanges > KEY_EXCHANGES_PER_POLL {
+                    continue;
+                }
+            }
             self.on_ready(id, flags, now);
         }
+        self.take_admissions();
         self.close_overdue(now);
         events.append(&mut self.pending_events);
     }
@@ -61,7 +71,7 @@ impl Links {
         for stream in self.streams.values() {
             let wanted = match stream.stage {
                 Stage::Connecting => PollFlags::OUT,
-                _ if stream.send_queue.bytes() > 0 && stream.failure.is_none() => PollFlags::IN | PollFlags::OUT,
+                _ if stream.has_output() && stream.failure.is_none() => PollFlags::IN | PollFlags::OUT,
                 _ => PollFlags::IN,
             };
             descriptors.push(PollFd::from_borrowed_fd(stream.socket.as_fd(), wanted));
@@ -117,7 +127,7 @@ impl Links {
             let text = format!("the limit of {UNIDENTIFIED_PEERS_LIMIT} connections without a handshake is reached");
             self.close(oldest, &text);
         }
-        let stream = Stream::new(socket, Stage::Handshake, place.to_string(), None, now);
+        let stream = Stream::accept(socket, place.to_string(), &self.security, now);
         self.streams.insert(self.next_stream, stream);
         self.next_stream += 1;
     }
@@ -126,10 +136,7 @@ impl Links {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         if matches!(stream.stage, Stage::Connecting) {
             return match stream.socket.take_error() {
-                Ok(None) => {
-                    stream.enter(Stage::Handshake, now);
-                    self.send_signal(id, &Signal::Hello(self.own.clone()));
-                }
+                Ok(None) => self.begin_handshake(id, now),
                 Ok(Some(error)) | Err(error) => self.close(id, &format!("cannot connect: {error}")),
             };
         }
@@ -156,6 +163,10 @@ impl Links {
                     }
                     (_, received) => self.on_signal(id, received),
                 },
+                Ok(None) if stream.tls_failure.is_some() && !matches!(stream.stage, Stage::Closing) => {
+                    let why = stream.tls_failure.take().unwrap_or_default();
+                    return self.on_tls_failure(id, &why);
+                }
                 Ok(None) if stream.is_eof => {
                     let why =
                         stream.failure.take().unwrap_or_else(|| "the other side closed the connection".to_owned());

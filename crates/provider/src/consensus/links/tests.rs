@@ -3,6 +3,7 @@
 mod exchange;
 mod handshake;
 mod lineage_check;
+mod security;
 mod storms;
 mod unidentified_peers;
 mod words;

@@ -16,8 +16,22 @@ fn deadline(stream: &Stream) -> Instant {
         Stage::Connecting => stream.since + CONNECT_TIMEOUT,
         Stage::Handshake => stream.since + HANDSHAKE_TIMEOUT,
         Stage::Closing => stream.since + CLOSE_TIMEOUT,
-        Stage::Linked(_) if stream.send_queue.bytes() > 0 => stream.last_received + SILENCE_TIMEOUT,
+        Stage::Linked(_) if stream.has_output() => stream.last_received + SILENCE_TIMEOUT,
         Stage::Linked(_) => (stream.last_received + SILENCE_TIMEOUT).min(stream.last_sent + KEEPALIVE_INTERVAL),
+    }
+}
+
+/// What a handshake waits for.
+fn missing_input(stream: &Stream) -> &'static str {
+    let handshake = &stream.handshake;
+    if handshake.awaits_admission {
+        "the server has not told whether mysql.wsrep_allowlist has the node's address"
+    } else if handshake.peer.is_some() {
+        "the node has sent no proof"
+    } else if stream.transport.is_open() {
+        "the node has sent no hello"
+    } else {
+        "the node has not completed the TLS handshake"
     }
 }
 
@@ -45,7 +59,7 @@ impl Links {
             match outcome {
                 Ok(None) => {}
                 Ok(Some(socket)) => {
-                    let stream = Stream::new(socket, Stage::Connecting, address.clone(), Some(address.clone()), now);
+                    let stream = Stream::dial(socket, address, &self.security, now);
                     self.streams.insert(self.next_stream, stream);
                     self.next_stream += 1;
                 }
@@ -69,7 +83,10 @@ impl Links {
             let Some(stream) = self.streams.get(&id) else { continue };
             match stream.stage {
                 Stage::Connecting => self.close(id, &format!("cannot connect: no answer for {CONNECT_TIMEOUT:?}")),
-                Stage::Handshake => self.close(id, &format!("the node has sent no hello for {HANDSHAKE_TIMEOUT:?}")),
+                Stage::Handshake => {
+                    let text = format!("{} for {HANDSHAKE_TIMEOUT:?}", missing_input(stream));
+                    self.close(id, &text);
+                }
                 Stage::Closing => self.close(id, ""),
                 Stage::Linked(_) if stream.last_received + SILENCE_TIMEOUT <= now => {
                     self.close(id, &format!("the node has sent nothing for {SILENCE_TIMEOUT:?}"));

@@ -85,6 +85,16 @@ impl Field for bool {
     }
 }
 
+impl Field for [u8; 32] {
+    const MIN_BYTES: usize = 32;
+    fn put(&self, buffer: &mut Vec<u8>) {
+        buffer.extend_from_slice(self);
+    }
+    fn take(rest: &mut &[u8]) -> Result<Self, InvalidField> {
+        take_array(rest)
+    }
+}
+
 impl Field for Uuid {
     const MIN_BYTES: usize = 16;
     fn put(&self, buffer: &mut Vec<u8>) {

@@ -5,6 +5,9 @@ use super::frame_reader::IncomingFrame;
 use super::{Error, Frame, HEAD_BYTES, Hello, MARK, MemberStatus, PROTOCOL_VERSION, Signal, SnapshotMeta, kind};
 use crate::consensus::raft::{Append, EntryMeta, Membership, Message, Term};
 
+/// The first bytes of a TLS connection: a handshake record of version 3 (RFC 8446, 5.1).
+const TLS_HANDSHAKE: [u8; 2] = [0x16, 3];
+
 /// The head of a frame, with a valid checksum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
@@ -16,6 +19,9 @@ pub(super) struct Head {
 impl Head {
     /// The head at the start of the input; None: not complete yet.
     pub fn read(received: &[u8], limit: u64) -> Result<Option<Self>, Error> {
+        if received.starts_with(&TLS_HANDSHAKE) {
+            return Err(Error::Tls);
+        }
         if received.iter().zip(MARK).any(|(byte, mark)| *byte != mark) {
             return Err(Error::NotAFrame { found: received[..received.len().min(8)].to_owned() });
         }
@@ -64,6 +70,8 @@ fn decode(kind: u8, rest: &mut &[u8]) -> Result<IncomingFrame, InvalidField> {
         kind::ALIVE => Signal::Keepalive,
         kind::BELONGS => Signal::Lineage { history_uuid: take(rest)?, lineage: take(rest)? },
         kind::ALREADY => Signal::Duplicate { instance_id: take(rest)? },
+        kind::CHALLENGE => Signal::Challenge { nonce: take(rest)? },
+        kind::PROOF => Signal::Proof { mac: take(rest)? },
         _ => return decode_frame(kind, rest).map(IncomingFrame::Frame),
     };
     Ok(IncomingFrame::Signal(signal))

@@ -113,6 +113,8 @@ pub fn encode_signal(buffer: &mut Vec<u8>, signal: &Signal) -> Result<(), Error>
             lineage.put(buffer);
         }),
         Signal::Duplicate { instance_id } => framed(buffer, kind::ALREADY, |buffer| instance_id.put(buffer)),
+        Signal::Challenge { nonce } => framed(buffer, kind::CHALLENGE, |buffer| nonce.put(buffer)),
+        Signal::Proof { mac } => framed(buffer, kind::PROOF, |buffer| mac.put(buffer)),
     }
 }
 

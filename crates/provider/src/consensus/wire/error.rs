@@ -12,6 +12,10 @@ pub enum Error {
         found: Vec<u8>,
     },
 
+    /// TLS, on a node without.
+    #[error("the input is TLS, and this node has none: set socket.ssl and its files on all nodes, or on none")]
+    Tls,
+
     /// A frame of another version.
     #[error(
         "the node speaks protocol version {found}, this node version {PROTOCOL_VERSION}: run the same release on all \

@@ -29,6 +29,9 @@ pub struct Hello {
     pub address: String,
 }
 
+/// A random number that is used once.
+pub type Nonce = [u8; 32];
+
 /// Frames about the connection itself. The layer above never sees them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -52,6 +55,16 @@ pub enum Signal {
     Duplicate {
         /// The sender's.
         instance_id: Uuid,
+    },
+    /// Before the hello: the receiver must prove that it knows the secret.
+    Challenge {
+        /// To be part of the proof.
+        nonce: Nonce,
+    },
+    /// The sender's proof that it knows the secret.
+    Proof {
+        /// The code.
+        mac: [u8; 32],
     },
 }
 

@@ -32,6 +32,8 @@
 //! | 3 | keepalive | |
 //! | 4 | lineage | history UUID 16, lineage |
 //! | 5 | duplicate | instance id 16 |
+//! | 6 | challenge | nonce 32 |
+//! | 7 | proof | code 32 |
 //! | 16 | vote request | pre-vote flag, term 8, last log id |
 //! | 17 | vote reply | pre-vote flag, term 8, granted flag |
 //! | 18 | append | term 8, previous log id, leader commit 8, round 8, list of entries: term 8, optional membership, payload |
@@ -73,7 +75,7 @@ pub(super) mod tests;
 
 pub use encode::{encode, encode_append, encode_signal};
 pub use error::Error;
-pub use frame::{DonationStatus, Frame, Hello, MemberStatus, Signal, SnapshotMeta};
+pub use frame::{DonationStatus, Frame, Hello, MemberStatus, Nonce, Signal, SnapshotMeta};
 pub use frame_reader::{FrameReader, IncomingFrame};
 
 use crate::log::PAYLOAD_LIMIT_BYTES;
@@ -99,6 +101,8 @@ mod kind {
     pub const ALIVE: u8 = 3;
     pub const BELONGS: u8 = 4;
     pub const ALREADY: u8 = 5;
+    pub const CHALLENGE: u8 = 6;
+    pub const PROOF: u8 = 7;
     pub const VOTE_REQUEST: u8 = 16;
     pub const VOTE_REPLY: u8 = 17;
     pub const APPEND: u8 = 18;

@@ -17,6 +17,7 @@ use crate::entry;
 use crate::identity::Uuid;
 use crate::log::Index;
 use crate::node::replica::{Replica, Settings, initial_state};
+use crate::node::security::ServerAllowlist;
 use crate::node::{Error, Node, lock};
 
 /// How a node starts.
@@ -60,6 +61,7 @@ pub(in crate::node) fn start(
         address: node.node_address(),
     };
     let (mut links, waker) = Links::open(&node.listen_address(), hello)?;
+    links.set_allowlist(Arc::new(ServerAllowlist(Arc::clone(&node.server))));
     let own_address = links.own().address.clone();
     for host in hosts
         .iter()

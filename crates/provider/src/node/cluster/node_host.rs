@@ -11,7 +11,7 @@ use super::relay::Relay;
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::{self, HardState};
 use crate::consensus::lineage::Lineage;
-use crate::consensus::links::{Event, Links};
+use crate::consensus::links::{Event, Links, Security};
 use crate::consensus::raft::{Append, Term};
 use crate::consensus::wire::{DonationStatus, Frame};
 use crate::gate::GateState;
@@ -30,6 +30,8 @@ pub(super) struct NodeHost {
     node: Arc<Node>,
     pub(super) cluster: Arc<ClusterHandle>,
     links: Links,
+    /// What the links require.
+    security: Arc<Security>,
     pub(super) relay: Arc<Relay<RaftDriver>>,
     started: Instant,
 }
@@ -38,16 +40,28 @@ impl NodeHost {
     pub(super) fn new(
         node: Arc<Node>,
         cluster: Arc<ClusterHandle>,
-        links: Links,
+        mut links: Links,
         relay: Arc<Relay<RaftDriver>>,
     ) -> Self {
-        Self { node, cluster, links, relay, started: Instant::now() }
+        let security = node.security();
+        links.set_security(Arc::clone(&security));
+        Self { node, cluster, links, security, relay, started: Instant::now() }
     }
 
     /// Waits for events of the links.
     pub(super) fn poll(&mut self, timeout: Duration) -> Vec<Event> {
+        let security = self.node.security();
+        if !Arc::ptr_eq(&security, &self.security) {
+            self.security = Arc::clone(&security);
+            self.links.set_security(security);
+        }
         let mut events = Vec::new();
         self.links.poll(timeout, &mut events);
+        if self.security.is_on() {
+            for event in &events {
+                self.log_protection(event);
+            }
+        }
         events
     }
 
@@ -55,6 +69,16 @@ impl NodeHost {
     fn flow_control_interval(&self) -> (u64, u64) {
         let members = self.with_order(|order| order.members().len()).unwrap_or(0);
         self.node.limits.flow_control().interval(members)
+    }
+
+    /// A node with TLS or a secret logs how each link is protected.
+    fn log_protection(&self, event: &Event) {
+        if let Event::Up(hello) = event
+            && self.links.is_linked(hello.node)
+        {
+            let protection = self.links.protection(hello.node);
+            self.node.note(&format!("the link to {} ({}): {protection}", hello.name, hello.address));
+        }
     }
 
     /// The log, if the node has one.
