@@ -232,7 +232,7 @@ impl World {
             }
             Event::Start { slot } if self.nodes[&slot].replica.is_none() => self.start(slot),
             Event::Resume { slot } if self.nodes[&slot].stopped_until_ms <= self.now_ms => {
-                self.arrive(slot, Arrival::Time)
+                self.arrive(slot, Arrival::Time);
             }
             Event::LeaveTimeout { slot, process } if self.is_current(slot, process) => {
                 if let Some(host) = self.host_mut(slot) {

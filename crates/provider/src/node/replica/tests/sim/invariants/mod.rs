@@ -25,7 +25,7 @@ impl Invariants {
         match fact {
             Fact::Leads { term } => self.one_leader.leads(slot, generation, term),
             Fact::Ordered { index, seqno, bytes, passed } => {
-                self.same_order.ordered(slot, index, seqno, &bytes, passed)
+                self.same_order.ordered(slot, index, seqno, &bytes, passed);
             }
             Fact::Applied { seqno, row } => self.same_tables.applied(slot, seqno, row),
             Fact::Confirmed { seqno, row } => self.confirmed_stays.confirmed(seqno, row),
