@@ -254,3 +254,31 @@ fn values_that_a_source_loses_in_a_conversion() {
     fan_in.assert_equal(&["d1"]);
     assert_eq!(texts(&fan_in.target, "SELECT e, s FROM d1.t ORDER BY id"), [["", "x"], ["a", "x"]]);
 }
+
+/// The sessions that apply rows read statements as bytes.
+#[test]
+fn names_beyond_ascii() {
+    let mut fan_in = FanIn::new(1, &[]);
+    let text = std::fs::read_to_string(fan_in.file()).unwrap();
+    let text = text.replace("[target]\n", "[target]\nschema = \"hörtätör\"\n").replace("\"s1\"", "\"köln\"");
+    fan_in.write(&text);
+    let agent = fan_in.start();
+    write(
+        &fan_in,
+        &[
+            "CREATE DATABASE dé",
+            "CREATE TABLE dé.tü (ö INT PRIMARY KEY, v VARCHAR(200) CHARACTER SET latin1) ENGINE=InnoDB",
+            "INSERT INTO dé.tü VALUES (1, 'ß')",
+        ],
+    );
+    fan_in.catch_up();
+    agent.terminate();
+    assert_eq!(agent.end().1, Some(0));
+    // A large transaction, after a start from the positions.
+    write(&fan_in, &["INSERT INTO dé.tü SELECT seq, REPEAT('é', 200) FROM dé.seq_2_to_60000"]);
+    let _agent = fan_in.start();
+    write(&fan_in, &["UPDATE dé.tü SET v = 'ÿ' WHERE ö = 1"]);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["dé"]);
+    assert_eq!(texts(&fan_in.target, "SHOW DATABASES LIKE 'h%r'"), [["hörtätör"]]);
+}
