@@ -75,11 +75,10 @@ fn killed_again_and_again() {
     server.reset();
     let node = server.sandbox().node(0);
     let mut running = Running::start(load_into(&server, &[&CHUNK[..], &[file]].concat()));
-    let mut told = Vec::new();
     for kill in 0..kills {
         thread::sleep(Duration::from_millis(30 + dice.below(250)));
         let what = dice.below(4);
-        told.push(what);
+        eprintln!("kill {kill}: {what}");
         if what == 0 || what == 3 {
             node.kill().unwrap();
         }
@@ -125,6 +124,7 @@ fn go_on(server: &Server, file: &str, ended: &Outcome) -> Running {
         return Running::start(load_into(server, &[&CHUNK[..], &[file]].concat()));
     }
     let first = ended.messages.lines().next().unwrap_or_default();
+    eprintln!("ended with {:?}: {first}", ended.status);
     let is_lost = ["cannot connect", "lost the connection", "interrupted"].iter().any(|words| first.contains(words));
     assert!(is_lost || (ended.status.is_none() && first.is_empty()), "{}", ended.messages);
     Running::start(resume(server, file))
