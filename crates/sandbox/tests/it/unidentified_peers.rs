@@ -18,7 +18,7 @@ const HEAD_BYTES: usize = 16;
 /// The frame kind that gives the reason for closing.
 const REJECTED: u8 = 2;
 /// The protocol version of the nodes.
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 /// The number of parallel connections.
 const CALLERS: usize = 300;
 /// The maximum number of log lines: one or two for each kind of connection, and some more over time.
