@@ -340,7 +340,8 @@ fn altered(behind: &[Token<'_>], mut names: Vec<NamedTable>) -> Scope {
         if token.is_word(b"RENAME") && !["COLUMN", "INDEX", "KEY"].iter().any(|word| next_is(word.as_bytes())) {
             let at = index + 1 + usize::from(next_is(b"TO") || next_is(b"AS"));
             let _ = read_table(behind, at, &mut names);
-        } else if token.is_word(b"WITH") && next_is(b"TABLE") {
+        } else if ["WITH", "CONVERT", "TO"].iter().any(|word| token.is_word(word.as_bytes())) && next_is(b"TABLE") {
+            // `EXCHANGE PARTITION p WITH TABLE t`, `CONVERT TABLE t TO PARTITION p`, `CONVERT PARTITION p TO TABLE t`.
             let _ = read_table(behind, index + 2, &mut names);
         }
     }
