@@ -42,22 +42,23 @@ pub(super) fn edits(all: &[Token<'_>], engines: &[EngineMap]) -> Vec<Edit> {
     let Some(options) = options_of_table(all) else { return Vec::new() };
     let mut found = Vec::new();
     let mut depth = 0_usize;
+    let mut has_partitions = false;
     for (index, token) in all.iter().enumerate().skip(options) {
         if token.is_symbol(b"(") {
             depth += 1;
         } else if token.is_symbol(b")") {
             depth = depth.saturating_sub(1);
+        } else if token.is_word(b"SELECT") {
+            // Behind the options, `WHERE engine = 'MyISAM'` compares a column.
+            break;
         }
-        if !token.is_word(b"ENGINE") {
+        has_partitions |= depth == 0 && token.is_word(b"PARTITION");
+        // `CHECK (engine = 'MyISAM')` does so too.
+        if !token.is_word(b"ENGINE") || (depth > 0 && !has_partitions) {
             continue;
         }
         let has_sign = all.get(index + 1).is_some_and(|next| next.is_symbol(b"="));
-        // Without its sign, the word could be the name of a column of a partition.
-        let value = match (has_sign, depth) {
-            (true, _) => all.get(index + 2),
-            (false, 0) => all.get(index + 1),
-            (false, _) => None,
-        };
+        let value = all.get(index + 1 + usize::from(has_sign));
         let Some(value) = value else { continue };
         let Some(name) = engine_name(value) else { continue };
         if let Some(engine) = engines.iter().find(|engine| engine.from.as_bytes().eq_ignore_ascii_case(name)) {
