@@ -23,18 +23,45 @@ pub struct DatabaseMap {
 
 /// Why a text maps no schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no two schemas: write OLD=NEW, as in shop=shop_test")]
+#[error(
+    "`{0}` names no two schemas: write OLD=NEW, as in shop=shop_test; backticks can stand around a name, as in a dump"
+)]
 pub struct DatabaseMapError(String);
 
 impl FromStr for DatabaseMap {
     type Err = DatabaseMapError;
 
     fn from_str(text: &str) -> Result<Self, DatabaseMapError> {
-        match text.split_once('=') {
-            Some((from, to)) if !from.is_empty() && !to.is_empty() && from != to => {
-                Ok(Self { from: from.to_owned(), to: to.to_owned() })
+        let error = || DatabaseMapError(text.to_owned());
+        let (from, rest) = leading_schema(text).ok_or_else(error)?;
+        let to = rest.strip_prefix('=').ok_or_else(error)?;
+        let to = match leading_schema(to).ok_or_else(error)? {
+            (name, "") => name,
+            // A name without backticks can hold the sign.
+            _ if !to.starts_with('`') => to.to_owned(),
+            _ => return Err(error()),
+        };
+        if from.is_empty() || to.is_empty() || from == to { Err(error()) } else { Ok(Self { from, to }) }
+    }
+}
+
+/// A name up to the next `=`, or in backticks, and what follows it.
+fn leading_schema(text: &str) -> Option<(String, &str)> {
+    let Some(mut rest) = text.strip_prefix('`') else {
+        let end = text.find('=').unwrap_or(text.len());
+        return Some((text[..end].to_owned(), &text[end..]));
+    };
+    let mut name = String::new();
+    loop {
+        let (part, behind) = rest.split_once('`')?;
+        name.push_str(part);
+        match behind.strip_prefix('`') {
+            // A doubled backtick is one.
+            Some(behind) => {
+                name.push('`');
+                rest = behind;
             }
-            _ => Err(DatabaseMapError(text.to_owned())),
+            None => return Some((name, behind)),
         }
     }
 }
@@ -202,8 +229,15 @@ pub(super) fn edits(
             || (is_behind(&[b"FOR"]) && before(2).is_some_and(|token| token.is_word(b"VALUE")));
         let is_in_list = names_in_list && depth == 0 && is_symbol(index.wrapping_sub(1), b",");
         let is_on = names_its_table(scope, all) && depth == 0 && is_behind(&[b"ON"]);
-        let is_certain =
-            is_behind(BEFORE_OBJECTS) || is_three_parts || is_called || is_of_sequence || is_in_list || is_on;
+        // `ALTER TABLE a RENAME b`, `ALTER TABLE a RENAME AS b`.
+        let is_new_name = matches!(scope, Scope::Rename(_)) && is_behind(&[b"RENAME", b"AS"]);
+        let is_certain = is_behind(BEFORE_OBJECTS)
+            || is_three_parts
+            || is_called
+            || is_of_sequence
+            || is_in_list
+            || is_on
+            || is_new_name;
         if !is_certain {
             return Err(format!(
                 "`{0}` before a dot may be the schema, which --database-map={map} maps, or a table or an alias of this name: \

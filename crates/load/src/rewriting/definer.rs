@@ -47,6 +47,16 @@ impl FromStr for Definer {
     }
 }
 
+impl Definer {
+    /// Whether its name has the same bytes in all character sets of a client.
+    pub(super) fn is_ascii(&self) -> bool {
+        match self {
+            Self::Strip | Self::CurrentUser => true,
+            Self::Account { user, host } => user.is_ascii() && host.is_ascii(),
+        }
+    }
+}
+
 /// Without the quotes around it.
 fn unquoted(name: &str) -> &str {
     let quotes = ['`', '\'', '"'];

@@ -42,7 +42,7 @@ impl Rewriting {
 
     /// Whether a statement may have to be refused.
     pub(crate) fn may_refuse(&self) -> bool {
-        !self.databases.is_empty()
+        !self.databases.is_empty() || self.definer.as_ref().is_some_and(|definer| !definer.is_ascii())
     }
 
     /// Two maps that would bring the tables of two schemas into one, or of one into two.
@@ -92,7 +92,14 @@ pub(crate) fn rewrite(
     let mut edits = Vec::new();
     for (all, scope) in statements.iter().zip(scopes) {
         if let Some(definer) = &rules.definer {
-            edits.extend(definer::edit(all, definer));
+            let edit = definer::edit(all, definer);
+            if edit.is_some() && !definer.is_ascii() && !names.are_utf8 {
+                return Err(format!(
+                    "the dump sets a character set other than UTF-8 here, in which --definer cannot write `{definer}`: take a \
+                     definer in ASCII"
+                ));
+            }
+            edits.extend(edit);
         }
         if !rules.engines.is_empty() {
             edits.extend(engine::edits(all, &rules.engines));

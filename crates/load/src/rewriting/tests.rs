@@ -89,12 +89,40 @@ fn engines() {
             ),
             ("ALTER TABLE t ENGINE = MyISAM", "ALTER TABLE t ENGINE = InnoDB"),
             ("CREATE SEQUENCE s START WITH 1 ENGINE=MyISAM", "CREATE SEQUENCE s START WITH 1 ENGINE=InnoDB"),
+            (
+                "CREATE TABLE t (a int) ENGINE MyISAM PARTITION BY HASH (a) (PARTITION p ENGINE MyISAM, PARTITION q STORAGE ENGINE MyISAM)",
+                "CREATE TABLE t (a int) ENGINE InnoDB PARTITION BY HASH (a) (PARTITION p ENGINE InnoDB, PARTITION q STORAGE ENGINE InnoDB)",
+            ),
+            (
+                "ALTER TABLE t ADD PARTITION (PARTITION p VALUES IN (1) ENGINE = MyISAM)",
+                "ALTER TABLE t ADD PARTITION (PARTITION p VALUES IN (1) ENGINE = InnoDB)",
+            ),
+            (
+                "CREATE TABLE t ENGINE=MyISAM AS SELECT * FROM u WHERE engine = 'MyISAM'",
+                "CREATE TABLE t ENGINE=InnoDB AS SELECT * FROM u WHERE engine = 'MyISAM'",
+            ),
+            (
+                "ALTER TABLE t ADD CHECK (engine = 'MyISAM'), ENGINE = MyISAM",
+                "ALTER TABLE t ADD CHECK (engine = 'MyISAM'), ENGINE = InnoDB",
+            ),
             ("CREATE TABLE t ENGINE=MyISAM SELECT 1", "CREATE TABLE t ENGINE=InnoDB SELECT 1"),
             ("INSERT INTO t VALUES ('ENGINE=MyISAM')", "INSERT INTO t VALUES ('ENGINE=MyISAM')"),
         ],
     );
     assert!("MyISAM".parse::<super::EngineMap>().is_err());
     assert!("My ISAM=InnoDB".parse::<super::EngineMap>().is_err());
+}
+
+#[test]
+fn schemas_in_backticks() {
+    let rules = Rewriting {
+        databases: vec!["`shop`=`a``=b`".parse().expect("schemas"), "crm=`x`".parse().expect("schemas")],
+        ..Rewriting::default()
+    };
+    check(&rules, &[("DROP TABLE shop.a, crm.b", "DROP TABLE `a``=b`.a, `x`.b")]);
+    for text in ["`shop`", "`shop=new", "shop=`new", "shop=`new`x", "``=new", "`shop`=shop", "shop"] {
+        assert!(text.parse::<super::DatabaseMap>().is_err(), "{text}");
+    }
 }
 
 #[test]
@@ -121,6 +149,8 @@ fn schemas() {
             ),
             ("LOCK TABLES shop.a WRITE, shop.b READ", "LOCK TABLES `new shop`.a WRITE, `new shop`.b READ"),
             ("RENAME TABLE shop.a TO crm.b", "RENAME TABLE `new shop`.a TO `crm2`.b"),
+            ("ALTER TABLE shop.a RENAME crm.b", "ALTER TABLE `new shop`.a RENAME `crm2`.b"),
+            ("ALTER TABLE shop.a RENAME AS shop.b", "ALTER TABLE `new shop`.a RENAME AS `new shop`.b"),
             ("CREATE INDEX i ON shop.t (a)", "CREATE INDEX i ON `new shop`.t (a)"),
             (
                 "INSERT INTO shop.t SELECT shop.t.a FROM crm.u",

@@ -164,7 +164,9 @@ impl SessionState {
     /// Whether names in a statement's text are bytes of UTF-8, beyond ASCII too.
     #[must_use]
     pub fn names_are_utf8(&self) -> bool {
-        self.value("character_set_client").starts_with(b"utf8")
+        let charset = self.value("character_set_client");
+        // The server converts no names of `binary`, in which mydumper writes: it takes them for UTF-8.
+        charset.starts_with(b"utf8") || charset == b"binary"
     }
 
     pub(crate) fn has_mode(&self, name: &str) -> bool {
