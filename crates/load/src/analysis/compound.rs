@@ -6,22 +6,23 @@ use crate::lexer::{Dialect, Token, tokens};
 /// Words behind END that end something else than a BEGIN or a CASE expression.
 const ENDS_OTHERS: [&[u8]; 6] = [b"IF", b"LOOP", b"REPEAT", b"WHILE", b"FOR", b"CASE"];
 
-/// Splits a statement's tokens into the statements that they are: most often one.
+/// Splits a text's tokens into the statements that they are: most often one.
 ///
-/// `has_body`: the first is a definition whose body may hold statements, from a BEGIN to its END. Where the END cannot be
-/// told, the text counts as several, which costs time and no correctness.
-pub fn statements<'t, 'a>(all: &'t [Token<'a>], has_body: bool) -> Vec<&'t [Token<'a>]> {
+/// A definition whose body may hold statements goes from its BEGIN to the END of it. Where the END cannot be told, it counts
+/// as several, which costs time and no correctness.
+pub fn statements<'t, 'a>(all: &'t [Token<'a>]) -> Vec<&'t [Token<'a>]> {
+    let end_of_body = |start: usize| match &all[start..] {
+        rest if has_body(rest) => body_end(rest).map_or(0, |end| start + end),
+        _ => 0,
+    };
     let mut parts = Vec::new();
     let mut start = 0;
-    let mut behind_body = if has_body { body_end(all) } else { None };
+    let mut behind_body = end_of_body(start);
     for (index, token) in all.iter().enumerate() {
-        if behind_body.is_some_and(|end| index < end) {
-            continue;
-        }
-        behind_body = None;
-        if token.is_symbol(b";") {
+        if index >= behind_body && token.is_symbol(b";") {
             parts.push(&all[start..index]);
             start = index + 1;
+            behind_body = end_of_body(start);
         }
     }
     parts.push(&all[start..]);
@@ -35,7 +36,7 @@ pub(crate) fn statement_tokens<'t>(text: &'t [u8], dialect: &Dialect) -> Option<
     if all.len() > TOKENS_LIMIT {
         return None;
     }
-    let found: Vec<Vec<Token<'t>>> = statements(&all, has_body(&all)).into_iter().map(<[_]>::to_vec).collect();
+    let found: Vec<Vec<Token<'t>>> = statements(&all).into_iter().map(<[_]>::to_vec).collect();
     if found.len() > 1 && is_oracle_definition(&all) {
         return Some(vec![all]);
     }
@@ -81,6 +82,11 @@ fn body_end(all: &[Token<'_>]) -> Option<usize> {
             return None;
         }
         if token.is_word(b"BEGIN") {
+            let next = all.get(index + 1);
+            // It begins a transaction.
+            if !has_begun && next.is_none_or(|next| next.is_symbol(b";") || next.is_word(b"WORK")) {
+                return None;
+            }
             has_begun = true;
             depth += 1;
         } else if token.is_word(b"CASE") && has_begun {

@@ -299,7 +299,7 @@ pub fn analyze(text: &[u8], facts: &SessionFacts<'_>) -> StatementInfo {
         let traits = Traits::of(&[Trait::SessionBound, Trait::MayDoAnything, Trait::MovesTables, Trait::NumbersRows]);
         return StatementInfo::exclusive("it has more tokens than are analyzed", JournalMode::Intent, traits);
     }
-    match &statements(&all, has_body(&all))[..] {
+    match &statements(&all)[..] {
         [] => StatementInfo::new(StatementKind::Empty, JournalMode::Session, Traits::of(&[Trait::NoRows])),
         [one] => analyze_one(text, one, facts),
         several => multi_statement::multi_statement(text, several, facts),
@@ -474,7 +474,7 @@ fn table_definition(
     StatementKind::TableDdl
 }
 
-/// Whether the first of these statements may hold others.
+/// Whether the statement that begins here may hold others.
 fn has_body(all: &[Token<'_>]) -> bool {
     let holds_others = |trait_: &Trait| matches!(trait_, Trait::HasBody | Trait::Compound);
     matching_rule(all).is_some_and(|(rule, _)| rule.traits.iter().any(holds_others))

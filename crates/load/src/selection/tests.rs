@@ -292,6 +292,22 @@ fn statements_behind_a_definition_are_judged_too() {
     }
 }
 
+/// As mydumper writes them where a body has a blank between a semicolon and the end of its line.
+#[test]
+fn a_body_among_other_statements_is_whole() {
+    for (text, count) in [
+        (
+            "SET @a = 1; CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN SET @b = 1; SET @c = 2; END; SET @a = 2",
+            3,
+        ),
+        ("DROP PROCEDURE p; CREATE PROCEDURE p() BEGIN IF 1 THEN DROP TABLE a; END IF; END; DROP TABLE b;", 3),
+        ("SET @a = 1; BEGIN; INSERT INTO t VALUES (1); BEGIN WORK; DROP TABLE a; COMMIT", 6),
+    ] {
+        let tokens = statement_tokens(text.as_bytes(), &Dialect::mariadb(101_119)).expect("few tokens");
+        assert_eq!(tokens.len(), count, "{text}");
+    }
+}
+
 #[test]
 fn patterns_are_read() {
     let many: NamePatterns = "shop.a,`my.shop`.`b,c`,*.d*".parse().expect("patterns");

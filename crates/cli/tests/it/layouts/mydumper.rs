@@ -7,6 +7,7 @@ use std::process::Command;
 use super::{assert_equal, folder_of, load_folder, succeed};
 use crate::errors::assert_tells;
 use crate::programs::{Contender, Dump, load};
+use crate::selection::rows;
 use crate::servers::{DATABASE, Pair, Server, pair};
 
 /// Every kind of object, names with dots and dashes, every byte, several character sets.
@@ -77,6 +78,20 @@ fn is_loaded_as_it_was_dumped() {
         assert_tells(&again, 1, &["1050", "already exists", "-schema.sql"]);
         assert_equal(&pair);
     }
+}
+
+#[test]
+fn a_part_is_loaded_into_another_schema() {
+    let pair = pair();
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("dump");
+    dump(&pair, &folder, &[]);
+    reset(&pair.hortator);
+    let options =
+        ["--only=hortator*.w?ird*,hortator*.`od.d-schema`", "--database-map", &format!("`{DATABASE}`=hc_new")];
+    assert_tells(&load_folder(&pair.hortator, &folder, &options), 0, &["loaded 3 rows", "changed, statements: "]);
+    assert_eq!(rows(&pair.hortator, "SHOW TABLES FROM hc_new"), ["od.d-schema", "wéird nä-me"]);
+    assert_eq!(rows(&pair.hortator, &format!("SHOW TABLES FROM {DATABASE}")), [""; 0]);
 }
 
 #[test]
