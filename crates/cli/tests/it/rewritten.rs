@@ -67,6 +67,11 @@ fn what_may_name_the_old_schema_is_refused_before_anything_runs() {
         assert_tells(&outcome, 1, &["ERROR", told]);
         assert_eq!(rows(&pair.hortator, "SHOW DATABASES LIKE 'hc\\_%'"), [""; 0], "{text}");
     }
+    pair.hortator.reset();
+    let text = format!("CREATE TABLE {DATABASE}.u (id INT);\nCREATE TABLE t (id INT);\n");
+    let outcome = load_with(&pair.hortator, text.as_bytes(), &["--database-map=hortator_case=hc_new"]);
+    assert_tells(&outcome, 1, &["ERROR at line 2", "it names no schema", "load with --database=hc_new"]);
+    assert_eq!(rows(&pair.hortator, &format!("SHOW TABLES FROM {DATABASE}")), [""; 0]);
     let both = ["--database-map=a=c", "--database-map=b=c"];
     assert_tells(&run(load_into(&pair.hortator, &both)), 1, &["map each schema to one of its own"]);
     assert_tells(&run(load_into(&pair.hortator, &["--database-map=a"])), 2, &["names no two schemas"]);
@@ -98,6 +103,11 @@ fn definers_are_those_that_are_asked_for() {
         assert_tells(&load_with(&pair.hortator, text.as_bytes(), &[option]), 0, &["changed, statements: 6"]);
         assert_eq!(rows(&pair.hortator, DEFINERS), [expected], "{option}");
     }
+    pair.hortator.reset();
+    let latin1 = "CREATE TABLE t (id INT); SET NAMES latin1; CREATE DEFINER=a@b PROCEDURE p() SELECT 1;";
+    let outcome = load_with(&pair.hortator, latin1.as_bytes(), &["--definer=jürgen@%"]);
+    assert_tells(&outcome, 1, &["other than UTF-8 here, in which --definer cannot write `jürgen@%`"]);
+    assert_eq!(rows(&pair.hortator, &format!("SHOW TABLES FROM {DATABASE}")), [""; 0]);
     assert_tells(&run(load_into(&pair.hortator, &["--definer=nobody"])), 2, &["`nobody` is no definer"]);
 }
 
@@ -105,7 +115,7 @@ fn definers_are_those_that_are_asked_for() {
 fn tables_get_the_engine_that_is_asked_for() {
     let pair = pair();
     let text = "CREATE TABLE a (id INT PRIMARY KEY, engine INT) ENGINE=MyISAM COMMENT='ENGINE=MyISAM';
-                CREATE TABLE b (id INT) ENGINE=MyISAM PARTITION BY HASH (id) (PARTITION p ENGINE = MyISAM);
+                CREATE TABLE b (id INT) ENGINE=MyISAM PARTITION BY HASH (id) (PARTITION p ENGINE = MyISAM, PARTITION q ENGINE MyISAM);
                 CREATE TABLE c (id INT) ENGINE=Aria; INSERT INTO a VALUES (1, 1); INSERT INTO a VALUES (2, 1), (1, 1);";
     pair.hortator.reset();
     let options = ["--engine=myisam=InnoDB", "--engine", "MEMORY=InnoDB", "--definer=strip"];

@@ -148,6 +148,7 @@ impl Filter {
             );
         }
         let database = self.database.clone();
+        let without_use = names.database.filter(|_| database.is_none());
         let names = Names { database: database.as_deref().or(names.database), ..names };
         let decision = self.decide(&parts, info, names)?;
         if let Decision::LeaveOut(option) = decision {
@@ -156,6 +157,7 @@ impl Filter {
             return Ok(Passage::LeftOut { commits: parts.scopes.iter().any(commits) });
         }
         self.check_run(&parts, info)?;
+        self.check_default_schema(&parts, without_use, names)?;
         self.is_behind_left_out = false;
         self.note_references(info, &parts, names);
         for schema in parts.scopes.iter().flat_map(Scope::schemas) {
@@ -319,6 +321,40 @@ impl Filter {
                  --only, --skip, --no-data and --no-schema"
                     .to_owned(),
             ));
+        }
+        Ok(())
+    }
+
+    /// Whether names without a schema stand for what the input means by them. `without_use`: the default schema before the
+    /// first USE of the input.
+    fn check_default_schema(
+        &self,
+        parts: &Parts<'_>,
+        without_use: Option<&[u8]>,
+        names: Names<'_>,
+    ) -> Result<(), Refusal> {
+        let mapped = without_use.and_then(|schema| self.rules.rewriting.mapped_schema(schema, names.folds_case));
+        if let Some(mapped) = mapped
+            && parts.scopes.iter().any(Scope::needs_default_schema)
+        {
+            let [old, new] = [without_use.unwrap_or_default(), mapped].map(String::from_utf8_lossy);
+            return Err(Refusal(format!(
+                "it names no schema and comes before the first USE, and the default schema `{old}` is mapped to `{new}`: load \
+                 with --database={new}"
+            )));
+        }
+        // Other statements that name such a table are left out or refused by its name.
+        let is_view = |scope: &Scope| matches!(scope, Scope::Objects { part: selection::Part::ViewDefinition, .. });
+        let of_default = |all: &Vec<Token<'_>>| selection::named_tables(all).iter().any(|table| table.schema.is_none());
+        if let Err(option) = self.default_schema
+            && parts.scopes.iter().any(is_view)
+            && parts.tokens.iter().flatten().any(of_default)
+        {
+            return Err(Refusal(format!(
+                "the view reads a table of the default schema, whose USE {} leaves out: write the schema before the table, or \
+                 leave the view out",
+                option.option()
+            )));
         }
         Ok(())
     }

@@ -52,7 +52,7 @@ pub(crate) fn named_tables(all: &[Token<'_>]) -> Vec<NamedTable> {
     let is_at = |at: Option<usize>, words: &[&[u8]]| {
         at.and_then(|at| all.get(at)).is_some_and(|token| words.iter().any(|word| token.is_word(word)))
     };
-    let common = common_tables(all);
+    let expressions = table_expressions(all);
     let mut found = Vec::new();
     let mut outer = Vec::new();
     let mut level = Level::default();
@@ -95,7 +95,7 @@ pub(crate) fn named_tables(all: &[Token<'_>]) -> Vec<NamedTable> {
                 // A function that gives rows, or the table of an INSERT with its columns.
                 let has_list = all.get(end).is_some_and(|next| next.is_symbol(b"("));
                 found.extend(
-                    names.into_iter().filter(|name| !has_list && !common.iter().any(|one| one.is_at(here, name))),
+                    names.into_iter().filter(|name| !has_list && !expressions.iter().any(|one| one.is_at(here, name))),
                 );
             }
         }
@@ -124,13 +124,13 @@ fn begins_tables(token: &Token<'_>, level: Level, outer: &[Level], is_behind: im
 }
 
 /// A common table expression, and where its name stands for it.
-struct CommonTable {
+struct TableExpression {
     name: Vec<u8>,
     from: usize,
     to: usize,
 }
 
-impl CommonTable {
+impl TableExpression {
     fn is_at(&self, at: usize, named: &NamedTable) -> bool {
         named.schema.is_none() && named.table == self.name && (self.from..self.to).contains(&at)
     }
@@ -138,7 +138,7 @@ impl CommonTable {
 
 /// The common table expressions of all WITH clauses. Within its own definition, a name is that of a table, unless the
 /// clause is recursive.
-fn common_tables(all: &[Token<'_>]) -> Vec<CommonTable> {
+fn table_expressions(all: &[Token<'_>]) -> Vec<TableExpression> {
     let mut found = Vec::new();
     for (with, _) in all.iter().enumerate().filter(|(_, token)| token.is_word(b"WITH")) {
         let is_recursive = all.get(with + 1).is_some_and(|next| next.is_word(b"RECURSIVE"));
@@ -156,7 +156,7 @@ fn common_tables(all: &[Token<'_>]) -> Vec<CommonTable> {
             }
             end = end_of_level(all, end + 2) + 1;
             let from = if is_recursive { with } else { end };
-            found.extend(names.into_iter().map(|name| CommonTable { name: name.table, from, to }));
+            found.extend(names.into_iter().map(|name| TableExpression { name: name.table, from, to }));
             if !all.get(end).is_some_and(|token| token.is_symbol(b",")) {
                 break;
             }

@@ -76,8 +76,20 @@ pub(crate) enum Scope {
 impl Scope {
     /// The schemas that it names.
     pub(crate) fn schemas(&self) -> Vec<&[u8]> {
+        match self {
+            Self::Schema { name, .. } => name.as_deref().into_iter().collect(),
+            _ => self.named().filter_map(|named| named.schema.as_deref()).collect(),
+        }
+    }
+
+    /// Whether it names something of the default schema.
+    pub(crate) fn needs_default_schema(&self) -> bool {
+        matches!(self, Self::Schema { name: None, .. }) || self.named().any(|named| named.schema.is_none())
+    }
+
+    /// The objects that it names.
+    fn named(&self) -> impl Iterator<Item = &NamedTable> {
         let (one, more): (Option<&NamedTable>, &[NamedTable]) = match self {
-            Self::Schema { name, .. } => return name.as_deref().into_iter().collect(),
             Self::Objects { names, .. }
             | Self::Rename(names)
             | Self::Locks(names)
@@ -85,9 +97,9 @@ impl Scope {
             | Self::Report(names) => (None, names),
             Self::Rows { target, sources } => (Some(target), sources),
             Self::Trigger { trigger, table } => (Some(trigger), table.as_slice()),
-            Self::Session | Self::Server | Self::Anything(_) => (None, &[]),
+            Self::Schema { .. } | Self::Session | Self::Server | Self::Anything(_) => (None, &[]),
         };
-        one.into_iter().chain(more).filter_map(|named| named.schema.as_deref()).collect()
+        one.into_iter().chain(more)
     }
 }
 
