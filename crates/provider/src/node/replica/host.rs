@@ -106,7 +106,7 @@ pub(in crate::node) trait LocalNode {
     /// Writes to the error log.
     fn log(&self, level: Level, text: &str);
     /// Logs that a joiner has requested an SST, and has a donor; by their names.
-    fn log_transfer_request(&self, _joiner: &str, _preference: &str, _donor: &str) {}
+    fn log_transfer_request(&self, joiner: &str, preference: &str, donor: &str);
     /// Writes a note to the error log.
     fn note(&self, text: &str) {
         self.log(Level::Note, text);
@@ -144,9 +144,7 @@ pub(in crate::node) trait LocalNode {
     /// Number of entries that wait to be applied, and the limit for flow control.
     fn queued(&self) -> (u64, u64);
     /// The length of the queue at which a node that was behind is so no more. At most the limit.
-    fn resume_limit(&self) -> u64 {
-        self.queued().1
-    }
+    fn resume_limit(&self) -> u64;
     /// The node may fall behind.
     fn is_desynced(&self) -> bool;
     /// The term that this node leads in.
@@ -202,12 +200,10 @@ pub(in crate::node) trait Waiters {
     /// The node's state in its cluster has changed.
     fn set_status(&mut self, status: ClusterStatus);
     /// Raft's state, for status variables.
-    fn set_raft_status(&mut self, _status: RaftStatus) {}
+    fn set_raft_status(&mut self, status: RaftStatus);
     /// The least last-seen seqno of the proposals that threads wait for. To be read with [`LocalNode::with_order`], since a
-    /// thread registers its proposal under the order's lock. A host without threads has none.
-    fn oldest_seen(&self) -> Option<i64> {
-        None
-    }
+    /// thread registers its proposal under the order's lock. None: no thread waits.
+    fn oldest_seen(&self) -> Option<i64>;
     /// A proposal is refused.
     fn refuse_proposal(&mut self, request_id: u64);
     /// Whether a waiting transaction blocks the applying, and yields once it is ordered.

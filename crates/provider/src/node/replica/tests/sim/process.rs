@@ -2,7 +2,7 @@
 
 mod local_node;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +21,8 @@ use crate::log::{self, Index, LogRecords, Shared};
 use crate::node::TotalOrder;
 use crate::node::inconsistency::Inconsistency;
 use crate::node::replica::{
-    Clock, ClusterStatus, Command, EntryLog, FlowEvent, LocalNode, OrderedEntry, SingleNodeEnd, SstResult, Synced,
-    Transport, Waiters,
+    Clock, ClusterStatus, Command, EntryLog, FlowEvent, LocalNode, OrderedEntry, RaftStatus, SingleNodeEnd, SstResult,
+    Synced, Transport, Waiters,
 };
 use crate::node::total_order::takes_seqno;
 use crate::saved_state::SavedState;
@@ -59,11 +59,31 @@ pub struct Disk {
 /// What an invariant wants to know.
 #[derive(Clone, Debug)]
 pub enum Fact {
-    Leads { term: Term },
-    Ordered { index: Index, seqno: i64, bytes: Vec<u8>, passed: bool },
-    Applied { seqno: i64, row: Row },
-    Confirmed { seqno: i64, row: Row },
-    ReadAt { request_id: u64, seqno: i64 },
+    Leads {
+        term: Term,
+    },
+    Ordered {
+        index: Index,
+        seqno: i64,
+        bytes: Vec<u8>,
+        passed: bool,
+    },
+    Applied {
+        seqno: i64,
+        row: Row,
+    },
+    Confirmed {
+        seqno: i64,
+        row: Row,
+    },
+    ReadAt {
+        request_id: u64,
+        seqno: i64,
+    },
+    /// A write set of a client that waits has failed, since a commit cut had purged what it may conflict with.
+    TooOld {
+        seqno: i64,
+    },
 }
 
 /// An SST that this process sends.
@@ -88,6 +108,7 @@ pub struct Process {
     pub is_disk_stalled: bool,
     pub commands: Vec<Command>,
     pub status: ClusterStatus,
+    pub raft_status: RaftStatus,
     pub order: Option<TotalOrder>,
     pub is_single_node: bool,
     pub leader_term: Term,
@@ -95,8 +116,10 @@ pub struct Process {
     pub member_id: Uuid,
     pub is_caught_up: bool,
     pub queue: VecDeque<Work>,
-    /// Request ids of write sets whose clients wait.
+    /// Request ids of write sets whose clients wait for the commit.
     pub waiting: BTreeSet<u64>,
+    /// Last-seen seqnos of the proposals whose clients wait for their seqnos, by request id.
+    pub pending_proposals: BTreeMap<u64, i64>,
     pub next_request_id: u64,
     pub inconsistency: Inconsistency,
     /// The server cannot apply this seqno.
@@ -131,6 +154,7 @@ impl Process {
             is_disk_stalled: false,
             commands: Vec::new(),
             status: ClusterStatus::default(),
+            raft_status: RaftStatus::default(),
             order: None,
             is_single_node: false,
             leader_term: Term(0),
@@ -139,6 +163,7 @@ impl Process {
             is_caught_up: false,
             queue: VecDeque::new(),
             waiting: BTreeSet::new(),
+            pending_proposals: BTreeMap::new(),
             next_request_id: 1,
             inconsistency: Inconsistency::new(resolved_upto),
             fails_at: None,
@@ -318,7 +343,16 @@ impl Waiters for Process {
         self.status = status;
     }
 
+    fn set_raft_status(&mut self, status: RaftStatus) {
+        self.raft_status = status;
+    }
+
+    fn oldest_seen(&self) -> Option<i64> {
+        self.pending_proposals.values().copied().min()
+    }
+
     fn refuse_proposal(&mut self, request_id: u64) {
+        self.pending_proposals.remove(&request_id);
         self.waiting.remove(&request_id);
     }
 

@@ -329,6 +329,7 @@ impl Process {
         let bytes = entry::encode_write_set(&head, &keys, 0);
         if !self.is_single_node {
             self.waiting.insert(request_id);
+            self.pending_proposals.insert(request_id, head.last_seen);
             return self.commands.push(Command::Propose { request_id, bytes });
         }
         let seqno = ordered + 1;

@@ -19,6 +19,7 @@ use crate::consensus::wire::{Frame, Hello};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
+use crate::node::TotalOrder;
 use crate::node::replica::{self, Command, Pause, Replica, RetainTime, SstResult, initial_state};
 use crate::saved_state::SavedState;
 use crate::seeds::Rng;

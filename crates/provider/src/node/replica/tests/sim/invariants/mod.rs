@@ -1,6 +1,7 @@
 //! Invariants of every run: one property a file.
 
 mod confirmed_stays;
+mod never_too_old;
 mod one_leader;
 mod reads;
 mod same_order;
@@ -30,6 +31,7 @@ impl Invariants {
             Fact::Applied { seqno, row } => self.same_tables.applied(slot, seqno, row),
             Fact::Confirmed { seqno, row } => self.confirmed_stays.confirmed(seqno, row),
             Fact::ReadAt { request_id, seqno } => self.reads.ends(request_id, seqno),
+            Fact::TooOld { seqno } => never_too_old::check(slot, seqno),
         }
     }
 

@@ -1,9 +1,13 @@
 //! The total order, the tables and the votes of a process.
 
+use hortator_core::Failure;
+
 use super::*;
 
 /// Entries that wait to be applied before flow control.
 const QUEUE_LIMIT: u64 = 16;
+/// Entries that still wait when flow control ends.
+const RESUME_LIMIT: u64 = 8;
 /// Entries that wait to be applied before nothing more is ordered.
 const ORDER_LIMIT: usize = 48;
 
@@ -16,6 +20,10 @@ impl LocalNode for Process {
         if self.is_verbose {
             eprintln!("{} {}: {text}", self.now_ms, self.hello.name);
         }
+    }
+
+    fn log_transfer_request(&self, joiner: &str, preference: &str, donor: &str) {
+        self.note(&format!("{joiner} requests an SST from '{preference}', and gets it from {donor}"));
     }
 
     fn fail(&mut self, text: &str) {
@@ -85,12 +93,16 @@ impl LocalNode for Process {
         let passed = verdict.is_some_and(|verdict| verdict.passed);
         let seqno = stamp.seqno;
         self.facts.push(Fact::Ordered { index, seqno, bytes: bytes.to_vec(), passed });
+        let is_too_old = verdict.is_some_and(|verdict| matches!(verdict.failure, Some(Failure::TooOld { .. })));
         let mut ordered = OrderedEntry { term: stamp.term, request: None, is_excluded: false };
         let is_applied = takes_seqno(&entry) && seqno <= released;
         let work = match entry {
             Entry::WriteSet { head, .. } => {
                 ordered.request = Some((head.source, head.request_id));
                 let is_own = own_member_ids.contains(&head.source) && self.waiting.contains(&head.request_id);
+                if is_own && self.pending_proposals.remove(&head.request_id).is_some() && is_too_old {
+                    self.facts.push(Fact::TooOld { seqno });
+                }
                 Work::WriteSet { seqno, source: head.source, request_id: head.request_id, passed, is_own }
             }
             Entry::View { members, .. } => {
@@ -116,6 +128,10 @@ impl LocalNode for Process {
 
     fn queued(&self) -> (u64, u64) {
         (self.queue.len() as u64, QUEUE_LIMIT)
+    }
+
+    fn resume_limit(&self) -> u64 {
+        RESUME_LIMIT
     }
 
     fn is_desynced(&self) -> bool {
@@ -161,6 +177,7 @@ impl LocalNode for Process {
             order.member = member_id;
         }
         self.waiting.clear();
+        self.pending_proposals.clear();
         Some(member_id)
     }
 

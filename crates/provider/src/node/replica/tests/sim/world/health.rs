@@ -20,7 +20,13 @@ impl World {
     pub(super) fn is_settled(&self) -> bool {
         let mut released = self.nodes.keys().filter_map(|slot| self.host(*slot)).map(Process::released);
         let first = released.next();
-        self.nodes.keys().all(|slot| self.is_well(*slot)) && released.all(|other| Some(other) == first)
+        let are_equal = released.all(|other| Some(other) == first);
+        are_equal && self.nodes.keys().all(|slot| self.is_well(*slot) && !self.needs_commit_cut(*slot))
+    }
+
+    /// A commit cut is due: else the certification index is small.
+    fn needs_commit_cut(&self, slot: Slot) -> bool {
+        self.host(slot).and_then(|host| host.order.as_ref()).is_some_and(TotalOrder::needs_commit_cut)
     }
 
     pub(super) fn describe(&self) -> String {
@@ -33,7 +39,7 @@ impl World {
             let raft = &node.replica.as_ref().expect("it is up").raft;
             text += &format!(
                 "{slot:?} {} {:?} {:?} leader {:?} last {:?} voters {:?}, {:?} {:?}, {:?}\n ordered {:?} released {} queue {} \
-                 waiting {} apply error {:?} linked {:?}\n",
+                 waiting {} apply error {:?} linked {:?}\n published {:?}\n",
                 host.hello.node,
                 raft.role(),
                 raft.term(),
@@ -49,6 +55,7 @@ impl World {
                 host.waiting.len(),
                 host.inconsistency.apply_error(),
                 host.linked,
+                host.raft_status,
             );
         }
         text
