@@ -213,6 +213,12 @@ pub enum Error {
         /// In the file.
         known: Term,
     },
+    /// A purged log has lost all its entries.
+    #[error(
+        "the log in the data folder begins with entry {0}, and no entry of it can be read: the disk has lost entries \
+         that were confirmed. Move the files hortator* away and let the node join again"
+    )]
+    LogLost(Index),
     /// The links to other nodes.
     #[error(transparent)]
     Links(#[from] links::Error),

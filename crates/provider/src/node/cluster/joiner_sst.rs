@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::{ClusterHandle, Command, JoinRequest, SstResult};
+use super::{ClusterHandle, Command, JoinRequest, JoinerLog, SstResult};
 use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
@@ -60,9 +60,15 @@ impl Node {
         };
         self.note(&format!("the received state is at {position}"));
         self.shift_to(NodeState::Joined);
-        let has_snapshot =
-            |status: &super::ClusterStatus| status.snapshot_upto.is_some_and(|upto| status.apply_bound >= upto);
-        cluster.wait_for(None, has_snapshot).ok_or(Leaving)?;
+        let status = cluster.wait_for(None, |status| status.joiner_log() != JoinerLog::Incomplete).ok_or(Leaving)?;
+        if status.joiner_log() == JoinerLog::Lost {
+            let text = format!(
+                "the leader no longer has the entries of the log after index {}, which the received tables need: it has \
+                 changed, or its link to this node was down, meanwhile",
+                status.apply_bound
+            );
+            return Err(Failed(text));
+        }
         // The tables match the vote results that the donor matches. A donor that is gone may have left as inconsistent.
         let status = cluster.wait_for(Some(DONOR_REPLY_TIMEOUT), |status| status.donor_resolved_upto.is_some());
         self.inconsistency.on_sst_received(status.and_then(|status| status.donor_resolved_upto).unwrap_or(-1));

@@ -46,7 +46,7 @@ mod pending_proposals;
 mod relay;
 
 pub(super) use super::replica::{ClusterStatus, Command, RaftStatus, RetainTime};
-use super::replica::{JoinRequest, SstResult};
+use super::replica::{JoinRequest, JoinerLog, SstResult};
 pub(super) use donor::Donation;
 pub(super) use driver_start::{StartMode, start};
 use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};

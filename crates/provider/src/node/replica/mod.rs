@@ -105,7 +105,7 @@ pub(in crate::node) use input::{Command, JoinRequest};
 pub use raft_status::{PeerStatus, RaftStatus};
 pub(in crate::node) use retention::RetainTime;
 pub(in crate::node) use start::{Settings, initial_state};
-pub(in crate::node) use status::{ClusterStatus, SstResult};
+pub(in crate::node) use status::{ClusterStatus, JoinerLog, SstResult};
 
 /// Interval of status reports to the leader.
 const STATUS_INTERVAL_MS: u64 = 300;

@@ -125,6 +125,9 @@ pub(in crate::node) fn initial_state(
         {
             last_purged = log_id;
         }
+        if is_purged && last < first {
+            return Err(Error::LogLost(first));
+        }
         for record in log.records()? {
             let (index, bytes) = record?;
             let (stamp, shape) =

@@ -29,6 +29,28 @@ pub(in crate::node) struct ClusterStatus {
     pub has_left: bool,
 }
 
+/// What has become of the log of a joiner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::node) enum JoinerLog {
+    /// Entries are missing, and come from the leader.
+    Incomplete,
+    /// It holds what the tables need.
+    Complete,
+    /// No leader has the next entry any more: a new one has purged it, or the link was down for too long.
+    Lost,
+}
+
+impl ClusterStatus {
+    /// The state of the log that a joiner has begun with its SST.
+    pub(in crate::node) fn joiner_log(&self) -> JoinerLog {
+        match self.snapshot_upto {
+            Some(upto) if self.apply_bound >= upto => JoinerLog::Complete,
+            Some(_) if self.needs_snapshot => JoinerLog::Lost,
+            _ => JoinerLog::Incomplete,
+        }
+    }
+}
+
 /// The result of an SST.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::node) enum SstResult {

@@ -12,7 +12,7 @@ use crate::entry::{self, Entry, Stamp, WriteSetHead};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
-use crate::node::replica::{ClusterStatus, Command, JoinRequest, LocalNode, SstResult};
+use crate::node::replica::{ClusterStatus, Command, JoinRequest, JoinerLog, LocalNode, SstResult};
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{Flags, Member};
@@ -105,7 +105,10 @@ impl Process {
                 None => {}
             },
             Stage::Log { since_ms } => {
-                let has_log = status.snapshot_upto.is_some_and(|upto| status.apply_bound >= upto);
+                if status.joiner_log() == JoinerLog::Lost {
+                    return self.end("the leader no longer has the entries of the log");
+                }
+                let has_log = status.joiner_log() == JoinerLog::Complete;
                 let is_late = self.now_ms - since_ms > DONOR_REPLY_TIMEOUT_MS;
                 if has_log && (status.donor_resolved_upto.is_some() || is_late) {
                     self.inconsistency.on_sst_received(status.donor_resolved_upto.unwrap_or(-1));

@@ -19,8 +19,8 @@ use crate::consensus::wire::{Frame, Hello};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
-use crate::node::TotalOrder;
 use crate::node::replica::{self, Command, Pause, Replica, RetainTime, SstResult, initial_state};
+use crate::node::{Error, TotalOrder};
 use crate::saved_state::SavedState;
 use crate::seeds::Rng;
 
@@ -211,6 +211,8 @@ impl World {
                 assert!(self.now_ms < limit_ms, "not all nodes are well:\n{}", self.describe());
             }
         }
+        let all: Vec<Slot> = self.nodes.keys().copied().collect();
+        all.into_iter().for_each(|slot| self.take_facts(slot));
         let hosts = self.nodes.values().filter_map(|node| node.replica.as_ref()).map(|replica| &replica.host);
         self.invariants.at_the_end(hosts)
     }
@@ -385,16 +387,23 @@ impl World {
         self.run_node(slot);
     }
 
-    /// Sends frames, tells the invariants, and plans the applying.
-    fn take_output(&mut self, slot: Slot) {
+    /// Tells the invariants. Also before a crash: what a process has applied while it waited for its disk, others may get
+    /// by SST.
+    fn take_facts(&mut self, slot: Slot) {
         let Some(host) = self.host_mut(slot) else { return };
-        let (outbox, facts) = (std::mem::take(&mut host.outbox), std::mem::take(&mut host.facts));
-        let has_new_lineage = std::mem::take(&mut host.has_new_lineage);
-        let (has_work, has_left) = (!host.queue.is_empty(), host.status.has_left);
-        let generation = host.hello.lineage.generation();
+        let (facts, generation) = (std::mem::take(&mut host.facts), host.hello.lineage.generation());
         for fact in facts {
             self.invariants.observe(slot, generation, fact);
         }
+    }
+
+    /// Sends frames, tells the invariants, and plans the applying.
+    fn take_output(&mut self, slot: Slot) {
+        self.take_facts(slot);
+        let Some(host) = self.host_mut(slot) else { return };
+        let outbox = std::mem::take(&mut host.outbox);
+        let has_new_lineage = std::mem::take(&mut host.has_new_lineage);
+        let (has_work, has_left) = (!host.queue.is_empty(), host.status.has_left);
         for (to, frame) in outbox {
             self.send(slot, slot_of(to), frame);
         }

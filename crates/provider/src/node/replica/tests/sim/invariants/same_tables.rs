@@ -19,6 +19,9 @@ impl SameTables {
 
     pub fn check(&self, host: &Process) {
         let expected: Vec<Row> = self.rows.values().copied().collect();
-        assert!(expected == host.disk.tables, "{} has other tables", host.hello.name);
+        let found = &host.disk.tables;
+        let differs = expected.iter().zip(found).position(|(expected, found)| expected != found);
+        let text = format!("{}: {} rows, expected {}", host.hello.name, found.len(), expected.len());
+        assert!(expected == *found, "{text}; the first that differs: {differs:?}");
     }
 }

@@ -4,10 +4,11 @@
 use super::super::world::Slot;
 
 /// Parts of the messages of failures that the faults of a run explain.
-const EXPECTED: [&str; 9] = [
+const EXPECTED: [&str; 10] = [
     "inconsistency vote on seqno",
     "no vote on an apply error",
     "the logs of the cluster no longer hold the entries that this node needs",
+    "the leader no longer has the entries of the log",
     "the log cannot be appended to",
     "the SST has failed",
     "the log of the joiner begins after the state of the SST",

@@ -18,9 +18,10 @@ impl World {
     }
 
     pub(super) fn is_settled(&self) -> bool {
-        let mut released = self.nodes.keys().filter_map(|slot| self.host(*slot)).map(Process::released);
-        let first = released.next();
-        let are_equal = released.all(|other| Some(other) == first);
+        let ends = |host: &Process| (host.released(), host.disk.log.as_ref().map(LogRecords::last));
+        let mut all = self.nodes.keys().filter_map(|slot| self.host(*slot)).map(ends);
+        let first = all.next();
+        let are_equal = all.all(|other| Some(other) == first);
         are_equal && self.nodes.keys().all(|slot| self.is_well(*slot) && !self.needs_commit_cut(*slot))
     }
 

@@ -79,7 +79,15 @@ impl World {
             incoming: String::new(),
             address: slot.address(),
         };
-        let raft = initial_state(&hard_state, disk.log.as_ref(), instance_id).expect("the hard state fits the log");
+        let raft = match initial_state(&hard_state, disk.log.as_ref(), instance_id) {
+            Ok(raft) => raft,
+            Err(Error::LogLost(_)) => {
+                // The operator does what the message says.
+                self.trace(|| format!("{slot:?} has lost its log"));
+                return self.start(slot);
+            }
+            Err(error) => panic!("the hard state does not fit the log: {error}"),
+        };
         self.trace(|| {
             format!(
                 "{slot:?} starts: log {:?} to {:?}, tables at {}",
@@ -111,6 +119,7 @@ impl World {
     }
 
     pub fn crash(&mut self, slot: Slot, restart_ms: u64) {
+        self.take_facts(slot);
         let node = self.nodes.get_mut(&slot).expect("nodes stay");
         if let Some(replica) = node.replica.take() {
             node.disk = server::crash(replica.host);
