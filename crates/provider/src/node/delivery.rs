@@ -2,7 +2,7 @@
 
 use super::cluster::Command;
 use super::recv_queue::Applying;
-use super::{Node, OrderState, lock};
+use super::{Node, OrderState, TotalOrder, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
 use crate::galera_lines::NodeState;
@@ -192,7 +192,8 @@ impl Node {
         self.deliver_to_server(receiver, &View { state, number, status: ViewStatus::Primary, own_index, members })?;
         self.commit_monitor.leave(state.seqno);
         self.commit_monitor.release(state.seqno);
-        let is_still_in = lock(&self.order).as_ref().is_some_and(|OrderState { order, .. }| order.is_in_view(own_id));
+        let has_stayed = |order: &TotalOrder| order.member == own_id && order.has_stayed_since(state.seqno);
+        let is_still_in = lock(&self.order).as_ref().is_some_and(|OrderState { order, .. }| has_stayed(order));
         if is_in && is_still_in && self.gate.state() == GateState::Closed {
             self.save(SavedState::running(state.history_uuid, own_id))?;
             self.gate.set(GateState::Open);

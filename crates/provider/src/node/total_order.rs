@@ -37,6 +37,8 @@ pub struct TotalOrder {
     pub member: Uuid,
     /// The current view; None: the log begins after it.
     members: Option<Vec<Member>>,
+    /// The seqno of the last view without `member`.
+    absent_at: i64,
     /// The last commit cut's `upto`.
     pub last_cut_upto: i64,
     /// The `upto` of the one before.
@@ -107,6 +109,7 @@ impl TotalOrder {
             view_number: 0,
             member: Uuid::UNDEFINED,
             members: None,
+            absent_at: seqno,
             last_cut_upto: seqno,
             previous_cut_upto: seqno,
             cuts: VecDeque::new(),
@@ -220,6 +223,15 @@ impl TotalOrder {
         self.seqno = seqno;
         self.view_number = number;
         self.members = Some(members.to_vec());
+        if !self.is_in_view(self.member) {
+            self.absent_at = seqno;
+        }
+    }
+
+    /// Whether this node is in the current view, and was in all views since that of `seqno`. Else commit cuts have not
+    /// waited for it.
+    pub fn has_stayed_since(&self, seqno: i64) -> bool {
+        self.is_in_view(self.member) && self.absent_at < seqno
     }
 
     /// The simulator's commit cuts come sooner.

@@ -99,12 +99,19 @@ impl<H: Host> Replica<H> {
         leader_duties.leaver.map_or(now, |(_, since)| since)
     }
 
-    /// Whether a voter is present without the leaver: it has replied since the leave was requested.
+    /// Whether a voter is present without the leaver: it has replied since the leave was requested, and takes entries.
     fn presence_since(&self, node: NodeId, requested_ms: u64) -> Presence {
         let peer = self.peers.get(&node);
         let is_linked = peer.is_some_and(|peer| peer.unlinked_since_ms.is_none());
-        let has_answered =
-            || self.raft.progress().any(|progress| progress.node == node && progress.last_contact_ms > requested_ms);
+        // A voter whose log ends before this one begins acknowledges no entry: without the leaver, nothing would be
+        // committed before its SST begins, and after a restart of this leader nothing at all. A new leader knows that
+        // only when the voter has accepted something.
+        let has_answered = || {
+            let mut progress = self.raft.progress();
+            progress.any(|it| {
+                it.node == node && it.last_contact_ms > requested_ms && it.match_index > Index(0) && !it.needs_snapshot
+            })
+        };
         if node == self.own_node() || is_linked && has_answered() {
             return if self.has_tables(node) { Presence::Present } else { Presence::WithoutTables };
         }

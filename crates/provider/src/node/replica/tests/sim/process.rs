@@ -7,6 +7,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hortator_core::Failure;
+
 use super::memory_log::MemoryLog;
 use super::server::{Stage, Work};
 use crate::consensus::NodeId;
@@ -83,6 +85,7 @@ pub enum Fact {
     /// A write set of a client that waits has failed, since a commit cut had purged what it may conflict with.
     TooOld {
         seqno: i64,
+        failure: Failure,
     },
 }
 

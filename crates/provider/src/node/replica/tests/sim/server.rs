@@ -272,7 +272,7 @@ impl Process {
                 self.change_tables(seqno, Row::View);
                 let is_in = members.iter().any(|member| member.id == self.member_id);
                 let order = self.order.as_ref().expect("what is ordered has an order");
-                let is_still_in = order.is_in_view(self.member_id);
+                let is_still_in = order.has_stayed_since(seqno);
                 if is_in && is_still_in && self.gate == GateState::Closed {
                     let history_uuid = order.history_uuid;
                     self.save(SavedState::running(history_uuid, self.member_id));

@@ -31,7 +31,7 @@ impl Invariants {
             Fact::Applied { seqno, row } => self.same_tables.applied(slot, seqno, row),
             Fact::Confirmed { seqno, row } => self.confirmed_stays.confirmed(seqno, row),
             Fact::ReadAt { request_id, seqno } => self.reads.ends(request_id, seqno),
-            Fact::TooOld { seqno } => never_too_old::check(slot, seqno),
+            Fact::TooOld { seqno, failure } => never_too_old::check(slot, seqno, failure),
         }
     }
 

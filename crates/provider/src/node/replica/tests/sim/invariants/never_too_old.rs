@@ -2,8 +2,10 @@
 //! however long flow control and elections hold it back. The exception, an index that is full, needs more write sets than
 //! a run has.
 
+use hortator_core::Failure;
+
 use super::super::world::Slot;
 
-pub fn check(slot: Slot, seqno: i64) {
-    panic!("a commit cut does not wait for the write set of {slot:?} at seqno {seqno}");
+pub fn check(slot: Slot, seqno: i64, failure: Failure) {
+    panic!("a commit cut does not wait for the write set of {slot:?} at seqno {seqno}: {failure}");
 }

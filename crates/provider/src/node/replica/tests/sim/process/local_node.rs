@@ -1,7 +1,5 @@
 //! The total order, the tables and the votes of a process.
 
-use hortator_core::Failure;
-
 use super::*;
 
 /// Entries that wait to be applied before flow control.
@@ -93,15 +91,17 @@ impl LocalNode for Process {
         let passed = verdict.is_some_and(|verdict| verdict.passed);
         let seqno = stamp.seqno;
         self.facts.push(Fact::Ordered { index, seqno, bytes: bytes.to_vec(), passed });
-        let is_too_old = verdict.is_some_and(|verdict| matches!(verdict.failure, Some(Failure::TooOld { .. })));
+        let too_old =
+            verdict.and_then(|verdict| verdict.failure).filter(|failure| matches!(failure, Failure::TooOld { .. }));
         let mut ordered = OrderedEntry { term: stamp.term, request: None, is_excluded: false };
         let is_applied = takes_seqno(&entry) && seqno <= released;
         let work = match entry {
             Entry::WriteSet { head, .. } => {
                 ordered.request = Some((head.source, head.request_id));
                 let is_own = own_member_ids.contains(&head.source) && self.waiting.contains(&head.request_id);
-                if is_own && self.pending_proposals.remove(&head.request_id).is_some() && is_too_old {
-                    self.facts.push(Fact::TooOld { seqno });
+                let was_pending = is_own && self.pending_proposals.remove(&head.request_id).is_some();
+                if let Some(failure) = too_old.filter(|_| was_pending) {
+                    self.facts.push(Fact::TooOld { seqno, failure });
                 }
                 Work::WriteSet { seqno, source: head.source, request_id: head.request_id, passed, is_own }
             }
