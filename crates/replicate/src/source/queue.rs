@@ -50,6 +50,8 @@ const FIXED_BYTES: usize = 200;
 
 /// Arrivals go in and out several at once, while they have fewer bytes than this: each time costs a lock, and may wake a thread.
 const BATCH_LIMIT_BYTES: usize = 256 << 10;
+/// Such a batch of either side is not in the queue: it has at most this part of what the queue may hold.
+const BATCH_DIVISOR: usize = 32;
 
 /// What [`Receiver::pop`] found.
 #[derive(Debug)]
@@ -118,6 +120,10 @@ impl Queue {
         self.lock().is_closed
     }
 
+    fn batch_limit_bytes(&self) -> usize {
+        BATCH_LIMIT_BYTES.min(self.limit_bytes / BATCH_DIVISOR)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -137,7 +143,7 @@ impl Sender<'_> {
     pub fn push(&mut self, arrival: Arrival) -> bool {
         self.bytes += arrival.bytes();
         self.batch.push(arrival);
-        self.bytes < BATCH_LIMIT_BYTES || self.flush()
+        self.bytes < self.queue.batch_limit_bytes() || self.flush()
     }
 
     /// Puts everything into the queue, and waits for room if there is none. False: nobody takes it.
@@ -193,7 +199,7 @@ impl Receiver<'_> {
         let was_full = state.bytes >= self.queue.limit_bytes;
         let mut taken_bytes = 0;
         while let Some(bytes) = state.arrivals.front().map(Arrival::bytes) {
-            if taken_bytes > 0 && taken_bytes + bytes > BATCH_LIMIT_BYTES {
+            if taken_bytes > 0 && taken_bytes + bytes > self.queue.batch_limit_bytes() {
                 break;
             }
             taken_bytes += bytes;
@@ -241,21 +247,29 @@ mod tests {
 
     #[test]
     fn what_is_read_ahead_is_bounded() {
-        let count = 20_000;
-        let queue = Queue::new(10 * FIXED_BYTES);
+        // Those in the queue, one too many, and a batch of each side.
+        let (count, queued, most) = (20_000, 320, 320 + 1 + 2 * 10);
+        let queue = Queue::new(queued * FIXED_BYTES);
+        let (sent, mut is_bounded) = (AtomicU64::new(0), true);
         thread::scope(|scope| {
             scope.spawn(|| {
                 let mut sender = queue.sender();
-                assert!((0..count).all(|number| sender.push(idle(number))) && sender.flush());
+                let mut push = |number| {
+                    sent.store(number, Ordering::Relaxed);
+                    sender.push(idle(number))
+                };
+                assert!((0..count).all(&mut push) && sender.flush());
             });
             let mut receiver = queue.receiver();
             for number in 0..count {
-                assert!(queue.lock().bytes <= 11 * FIXED_BYTES);
+                is_bounded &= queue.lock().bytes <= (queued + 1) * FIXED_BYTES;
+                is_bounded &= sent.load(Ordering::Relaxed) <= number + most;
                 let Popped::Arrival(Arrival::Idle(at)) = receiver.pop(Duration::from_secs(60)) else {
                     panic!("{number} does not come");
                 };
                 assert_eq!(at.position, number);
             }
         });
+        assert!(is_bounded);
     }
 }
