@@ -15,6 +15,9 @@ const STATEMENT_BYTES: usize = 1 << 20;
 /// From this number of bytes on, rows go as parameters, which takes another statement.
 const PARAMETERS_BYTES: usize = 64 << 10;
 
+/// The target has `max_prepared_stmt_count` prepared statements.
+const TOO_MANY_PREPARED: u16 = 1461;
+
 /// The statement that takes rows as parameters.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum RowParameters {
@@ -23,7 +26,7 @@ pub(super) enum RowParameters {
     Unprepared,
     /// The session has it, by this number.
     Prepared(u32),
-    /// The target has refused it: rows go as texts.
+    /// The target has too many of them: rows go as texts.
     Refused,
 }
 
@@ -87,8 +90,8 @@ impl Applier {
             self.take_answers()?;
             self.row_parameters = match self.connection.prepare(PARAMETERS) {
                 Ok(prepared) => RowParameters::Prepared(prepared.id),
-                // It may have too many of them.
-                Err(hortator_mysql::Error::Server(_)) => RowParameters::Refused,
+                // Other errors can roll back what is open, whose first rows would be missing.
+                Err(error) if error.code() == Some(TOO_MANY_PREPARED) => RowParameters::Refused,
                 Err(error) => return Err(self.failed(error, place)),
             };
         }
