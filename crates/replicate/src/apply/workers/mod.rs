@@ -404,6 +404,10 @@ impl Shared {
     fn turn(&self, seqno: Seqno) -> Option<Turn> {
         let mut state = self.lock();
         state.queue.executed(seqno);
+        // The applier has a group to run alone, and tells this one to give way.
+        if state.waiting.progress > 0 && state.queue.is_for_applier(true) {
+            self.progress.notify_one();
+        }
         while !state.ends {
             match state.queue.turn(seqno) {
                 Turn::Wait => {}
