@@ -144,7 +144,6 @@ fn a_row_without_its_parent_on_one_node_leaves_no_figure() {
     assert!(load[3] == "—" && load[6] == "—", "{load:?}");
 }
 
-/// The client is what all others are compared with.
 /// One node of a cluster has a setting of its own; the report says so, and its command has it.
 #[test]
 fn a_node_can_have_settings_of_its_own() {
@@ -166,6 +165,7 @@ fn a_node_can_have_settings_of_its_own() {
     assert!(!text.contains("alone did not start"), "{text}");
 }
 
+/// The client is what all others are compared with.
 #[test]
 fn a_client_that_loses_a_row_ends_with_status_1() {
     if target::mysql().is_some() {
