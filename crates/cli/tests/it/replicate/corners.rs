@@ -269,6 +269,16 @@ fn names_beyond_ascii() {
             "CREATE DATABASE dé",
             "CREATE TABLE dé.tü (ö INT PRIMARY KEY, v VARCHAR(200) CHARACTER SET latin1) ENGINE=InnoDB",
             "INSERT INTO dé.tü VALUES (1, 'ß')",
+            // The position is recorded in the session of these statements.
+            "SET NAMES latin1",
+            "CREATE DATABASE plain",
+            "CREATE TABLE plain.of_latin1 (id INT PRIMARY KEY) ENGINE=InnoDB",
+            "SET SESSION binlog_format = STATEMENT",
+            "INSERT INTO plain.of_latin1 VALUES (1)",
+            "BEGIN",
+            "INSERT INTO plain.of_latin1 VALUES (2)",
+            "INSERT INTO plain.of_latin1 VALUES (3)",
+            "ROLLBACK",
         ],
     );
     fan_in.catch_up();
@@ -279,6 +289,6 @@ fn names_beyond_ascii() {
     let _agent = fan_in.start();
     write(&fan_in, &["UPDATE dé.tü SET v = 'ÿ' WHERE ö = 1"]);
     fan_in.catch_up();
-    fan_in.assert_equal(&["dé"]);
+    fan_in.assert_equal(&["dé", "plain"]);
     assert_eq!(texts(&fan_in.target, "SHOW DATABASES LIKE 'h%r'"), [["hörtätör"]]);
 }

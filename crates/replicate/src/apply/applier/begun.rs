@@ -19,6 +19,7 @@ impl Applier {
         let done = self.run(&transaction.events, place);
         if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
             let before = self.committed.clone().unwrap_or_default();
+            self.use_charset_for_positions(place)?;
             self.execute(&self.table.write(&before), place)?;
             (self.unrecorded_since, self.on_record) = (None, Some(before));
         }
@@ -29,6 +30,7 @@ impl Applier {
     pub(super) fn record_begun(&mut self, begun: Begun, place: &str) -> Result<(), Error> {
         let before = self.committed.clone().unwrap_or_default();
         let begun = self.table.write(&SourcePosition { begun: Some(begun), ..before.clone() });
+        self.use_charset_for_positions(place)?;
         self.execute(&begun, place)?;
         (self.unrecorded_since, self.on_record) = (None, Some(before));
         Ok(())

@@ -31,6 +31,14 @@ impl Applier {
         Ok(())
     }
 
+    /// What follows is about the table of positions. All of it but the schema's name is the same in every character set.
+    pub(super) fn use_charset_for_positions(&mut self, place: &str) -> Result<(), Error> {
+        if self.charset == SessionCharset::OfSource && !self.table.schema().is_ascii() {
+            self.use_own_charset(place)?;
+        }
+        Ok(())
+    }
+
     /// What follows is a BINLOG statement of so many bytes.
     pub(super) fn use_charset_for_rows(&mut self, statement_bytes: usize, place: &str) -> Result<(), Error> {
         if statement_bytes >= LARGE_STATEMENT_BYTES && self.charset != SessionCharset::Bytes {

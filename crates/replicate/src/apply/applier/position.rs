@@ -89,6 +89,7 @@ impl Applier {
 
     /// Moves the position on record, in the transaction that is open or by itself.
     pub(super) fn move_to(&mut self, to: &SourcePosition, place: &str) -> Result<(), Error> {
+        self.use_charset_for_positions(place)?;
         let Some(from) = &self.on_record else { return self.execute(&self.table.write(to), place) };
         let is_same = (&to.position, &to.gtid) == (&from.position, &from.gtid);
         let done = self.connection.execute(&self.table.advance(from, to));
