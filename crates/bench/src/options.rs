@@ -38,7 +38,11 @@ impl NodeSetting {
         let (node, setting) = text.split_once(':')?;
         let (name, value) = setting.split_once('=')?;
         let node = node.parse().ok().filter(|node| *node > 0)?;
-        (!name.is_empty()).then(|| Self { node, name: name.to_owned(), value: value.to_owned() })
+        (!name.is_empty() && !name.starts_with('-')).then(|| Self {
+            node,
+            name: name.to_owned(),
+            value: value.to_owned(),
+        })
     }
 }
 
@@ -150,7 +154,9 @@ mod tests {
         let setting = NodeSetting::parse("2:wsrep_provider_options=log.sync=no; gcs.fc_limit=16").unwrap();
         assert_eq!(setting.to_string(), "2:wsrep_provider_options=log.sync=no; gcs.fc_limit=16");
         assert_eq!((setting.node, setting.name.as_str()), (2, "wsrep_provider_options"));
-        for text in ["", "sync_binlog=0", "0:sync_binlog=0", "x:sync_binlog=0", "2:sync_binlog", "2:=0"] {
+        for text in
+            ["", "sync_binlog=0", "0:sync_binlog=0", "x:sync_binlog=0", "2:sync_binlog", "2:=0", "2:--sync_binlog=0"]
+        {
             assert_eq!(NodeSetting::parse(text), None, "{text}");
         }
     }

@@ -118,7 +118,8 @@ pub struct NodeArgs {
 }
 
 fn node_setting(text: &str) -> Result<NodeSetting, String> {
-    NodeSetting::parse(text).ok_or_else(|| "give NODE:NAME=VALUE, with nodes from 1".to_owned())
+    NodeSetting::parse(text)
+        .ok_or_else(|| "give NODE:NAME=VALUE, with nodes from 1, and NAME without dashes before it".to_owned())
 }
 
 /// The size of a dump: positive, and not so large that it is a slip.
