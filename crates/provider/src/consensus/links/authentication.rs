@@ -42,8 +42,12 @@ pub(super) enum Error {
     SecondChallenge,
     #[error("the node has sent this node's own challenge")]
     OwnChallenge,
+    #[error("the node has sent a challenge without being asked for a proof")]
+    Unasked,
     #[error("the node has sent a proof too early")]
     Early,
+    #[error("the node has sent a second proof")]
+    SecondProof,
     #[error("the node proves another secret than that of this node: auth.secret_file must be the same on all nodes")]
     WrongProof,
 }
@@ -54,13 +58,14 @@ pub(super) struct Authentication {
     side: Side,
     own_nonce: Nonce,
     peer_nonce: Option<Nonce>,
-    /// The hellos of this node and of the other one, as sent.
-    hellos: Option<[Vec<u8>; 2]>,
+    /// The hello of this node, as sent: the node may change what it says of itself during the handshake.
+    own_hello: Option<Vec<u8>>,
+    peer_hello: Option<Vec<u8>>,
 }
 
 impl Authentication {
     pub fn new(side: Side, own_nonce: Nonce) -> Self {
-        Self { side, own_nonce, peer_nonce: None, hellos: None }
+        Self { side, own_nonce, peer_nonce: None, own_hello: None, peer_hello: None }
     }
 
     /// This node's challenge.
@@ -84,9 +89,14 @@ impl Authentication {
         self.peer_nonce.is_some()
     }
 
-    /// Both hellos are known.
-    pub fn on_hellos(&mut self, own: &Hello, peer: &Hello) {
-        self.hellos = Some([own, peer].map(encoded));
+    /// This node has sent its hello.
+    pub fn on_hello_sent(&mut self, own: &Hello) {
+        self.own_hello = Some(encoded(own));
+    }
+
+    /// The other node's hello has come.
+    pub fn on_hello(&mut self, peer: &Hello) {
+        self.peer_hello = Some(encoded(peer));
     }
 
     /// This node's proof. None: the other node has not said enough.
@@ -103,7 +113,7 @@ impl Authentication {
     /// What the proof of a side is the code of. Every part has a fixed length or its length before it.
     fn transcript(&self, prover: Side, binding: &[u8]) -> Option<Vec<u8>> {
         let peer_nonce = self.peer_nonce?;
-        let [own_hello, peer_hello] = self.hellos.as_ref()?;
+        let (own_hello, peer_hello) = (self.own_hello.as_deref()?, self.peer_hello.as_deref()?);
         let (nonces, hellos) = match self.side {
             Side::Dialler => ([self.own_nonce, peer_nonce], [own_hello, peer_hello]),
             Side::Acceptor => ([peer_nonce, self.own_nonce], [peer_hello, own_hello]),
@@ -114,7 +124,7 @@ impl Authentication {
             Side::Acceptor => 2,
         });
         transcript.extend_from_slice(nonces.as_flattened());
-        for part in [hellos[0].as_slice(), hellos[1].as_slice(), binding] {
+        for part in [hellos[0], hellos[1], binding] {
             transcript.extend_from_slice(&(part.len() as u64).to_le_bytes());
             transcript.extend_from_slice(part);
         }

@@ -119,12 +119,12 @@ impl Links {
         let Some(authentication) = &mut stream.handshake.authentication else {
             return self.on_authenticated(id, hello);
         };
-        authentication.on_hellos(&self.own, &hello);
+        authentication.on_hello(&hello);
         stream.handshake.peer = Some(hello);
         if is_dialled {
             self.send_proof(id);
         } else {
-            self.send_signal(id, &Signal::Hello(self.own.clone()));
+            self.send_hello(id);
         }
     }
 
@@ -165,7 +165,7 @@ impl Links {
         if self.streams.get(&id).is_some_and(|stream| stream.handshake.authentication.is_some()) {
             self.send_proof(id);
         } else {
-            self.send_signal(id, &Signal::Hello(self.own.clone()));
+            self.send_hello(id);
         }
     }
 
@@ -236,6 +236,15 @@ impl Links {
         } else {
             self.close_after(id, &Signal::Hello(self.own.clone()));
         }
+    }
+
+    /// Queues this node's hello.
+    pub(super) fn send_hello(&mut self, id: u64) {
+        let Some(stream) = self.streams.get_mut(&id) else { return };
+        if let Some(authentication) = &mut stream.handshake.authentication {
+            authentication.on_hello_sent(&self.own);
+        }
+        self.send_signal(id, &Signal::Hello(self.own.clone()));
     }
 
     /// Queues a signal.

@@ -78,7 +78,7 @@ impl Links {
                 return;
             }
         }
-        self.send_signal(id, &Signal::Hello(self.own.clone()));
+        self.send_hello(id);
     }
 
     /// Sends a challenge, if this node has a secret. None: the connection is closed.
@@ -114,6 +114,10 @@ impl Links {
                 ),
             );
         }
+        if stream.handshake.is_unsecured {
+            // A node that asks for a proof has had one offered before: a proof of the wrong side must not go there.
+            return self.reject(id, &authentication::Error::Unasked.to_string());
+        }
         if stream.handshake.authentication.is_none() && self.challenge(id, Side::Acceptor).is_none() {
             return;
         }
@@ -136,6 +140,7 @@ impl Links {
     pub(super) fn on_proof(&mut self, id: u64, mac: &[u8; MAC_BYTES]) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
         let verdict = match (&stream.security.secrets, &stream.handshake.authentication) {
+            (Some(_), Some(_)) if stream.is_authenticated => Err(authentication::Error::SecondProof),
             (Some(secrets), Some(authentication)) => authentication.check(secrets, &stream.binding(), mac),
             _ => Err(authentication::Error::Early),
         };

@@ -33,8 +33,10 @@ impl Exchange {
         let mut acceptor = Authentication::new(Side::Acceptor, accepted);
         acceptor.on_challenge(dialled).unwrap();
         dialler.on_challenge(accepted).unwrap();
-        dialler.on_hellos(&hello(1), &hello(2));
-        acceptor.on_hellos(&hello(2), &hello(1));
+        dialler.on_hello_sent(&hello(1));
+        dialler.on_hello(&hello(2));
+        acceptor.on_hello_sent(&hello(2));
+        acceptor.on_hello(&hello(1));
         Self { dialler, acceptor }
     }
 }
@@ -71,7 +73,7 @@ fn another_secret_or_connection_proves_nothing() {
     ];
     // Of a node with another hello.
     let mut other = Exchange::new([1, 2]).dialler;
-    other.on_hellos(&hello(3), &hello(2));
+    other.on_hello_sent(&hello(3));
     refused.push(mac(&other, SECRET, b""));
     for mac in refused {
         assert_eq!(acceptor.check(&secrets, b"", &mac), Err(Error::WrongProof));

@@ -5,6 +5,7 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::super::authentication::{Authentication, Side};
 use super::super::security::Secrets;
 use super::super::security::test_files::TestFiles;
 use super::*;
@@ -329,5 +330,102 @@ fn a_stranger_learns_no_proof() {
         ),
         "{answers:?}"
     );
+    assert_eq!(nodes.ups(0), 0);
+}
+
+#[test]
+fn a_node_that_learns_its_history_during_the_handshake_links_at_once() {
+    let mut nodes = nodes_with(vec![secret(SECRET), secret(SECRET)]);
+    nodes.dial(0, 1);
+    let has_hello_under_way = |nodes: &Nodes| {
+        let links = nodes.links[0].as_ref().unwrap();
+        links.streams.values().any(Stream::has_sent_hello)
+    };
+    let end = Instant::now() + WAIT_LIMIT;
+    while !has_hello_under_way(&nodes) {
+        assert!(Instant::now() < end);
+        let mut events = Vec::new();
+        nodes.at(0).poll(Duration::from_millis(1), &mut events);
+    }
+    // The hello says nothing of the history; the node learns it before the other one answers.
+    nodes.at(0).set_lineage(Uuid([7; 16]), Lineage::UNKNOWN);
+    nodes.until_settled();
+    assert_eq!([nodes.refusals(0), nodes.refusals(1)], [[""; 0]; 2]);
+    assert_eq!(protection(&mut nodes, 0, 2), "secret, without TLS");
+}
+
+#[test]
+fn a_node_that_calls_without_a_proof_gives_none_to_the_one_that_asks() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut nodes = nodes_with(vec![dynamic(secret(SECRET))]);
+    nodes.at(0).dial(&listener.local_addr().unwrap().to_string());
+    listener.set_nonblocking(true).unwrap();
+    let mut accept = || {
+        let end = Instant::now() + WAIT_LIMIT;
+        loop {
+            assert!(Instant::now() < end);
+            nodes.turn();
+            if let Ok((socket, _)) = listener.accept() {
+                nodes.turn_for(Duration::from_millis(50));
+                return socket;
+            }
+        }
+    };
+    let signals = |signals: &[Signal]| {
+        let mut bytes = Vec::new();
+        signals.iter().for_each(|signal| wire::encode_signal(&mut bytes, signal).unwrap());
+        bytes
+    };
+    // The first call asks for a proof, and is refused, so the second one does not.
+    let mut first = accept();
+    first.write_all(&signals(&[Signal::Rejected { text: "no secret".to_owned() }])).unwrap();
+    let mut second = accept();
+    second.write_all(&signals(&[Signal::Challenge { nonce: [1; 32] }, Signal::Hello(tag(2))])).unwrap();
+    nodes.until("it is refused", |nodes| nodes.refusals(0).iter().any(|text| text.contains("without being asked")));
+    nodes.turn();
+    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES);
+    second.set_nonblocking(false).unwrap();
+    second.set_read_timeout(Some(WAIT_LIMIT)).unwrap();
+    second.read_to_end(reader.read_buffer()).unwrap();
+    let answers: Vec<_> = std::iter::from_fn(|| reader.next().unwrap()).collect();
+    assert!(
+        matches!(
+            answers.as_slice(),
+            [wire::IncomingFrame::Signal(Signal::Hello(_)), wire::IncomingFrame::Signal(Signal::Rejected { .. })]
+        ),
+        "{answers:?}"
+    );
+    assert_eq!(nodes.ups(0), 0);
+}
+
+#[test]
+fn a_second_proof_is_refused_while_the_server_is_asked() {
+    let mut nodes = nodes_with(vec![secret(SECRET)]);
+    nodes.at(0).set_allowlist(TestList::new(true, true));
+    let own = tag(2);
+    let mut caller = Authentication::new(Side::Dialler, [1; 32]);
+    let mut stream = TcpStream::connect(address(&nodes, 0)).unwrap();
+    let send = |stream: &mut TcpStream, signals: &[Signal]| {
+        let mut bytes = Vec::new();
+        signals.iter().for_each(|signal| wire::encode_signal(&mut bytes, signal).unwrap());
+        stream.write_all(&bytes).unwrap();
+    };
+    send(&mut stream, &[caller.challenge(), Signal::Hello(own.clone())]);
+    caller.on_hello_sent(&own);
+    nodes.turn_for(Duration::from_millis(100));
+    let mut bytes = vec![0; 4 << 10];
+    let count = stream.read(&mut bytes).unwrap();
+    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES);
+    reader.read_buffer().extend_from_slice(&bytes[..count]);
+    for answer in std::iter::from_fn(|| reader.next().unwrap()) {
+        match answer {
+            wire::IncomingFrame::Signal(Signal::Hello(hello)) => caller.on_hello(&hello),
+            wire::IncomingFrame::Signal(Signal::Challenge { nonce }) => caller.on_challenge(nonce).unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+    let proof = caller.proof(&Secrets::of(SECRET), b"").unwrap();
+    send(&mut stream, &[proof.clone(), proof]);
+    nodes.until("it is refused", |nodes| nodes.refusals(0).contains(&"the node has sent a second proof"));
     assert_eq!(nodes.ups(0), 0);
 }
