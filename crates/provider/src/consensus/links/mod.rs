@@ -8,8 +8,9 @@
 //! - Between an [`Event::Up`] and the [`Event::Down`] of a node, its frames arrive in the order sent, without gaps.
 //!   Frames that are in flight when a link ends are lost: the layer above sends them again on the next `Up`.
 //! - A node has one link at a time: frames go out on the connection that its frames come from.
-//! - An unidentified peer costs [`wire::HANDSHAKE_LIMIT_BYTES`](super::wire::HANDSHAKE_LIMIT_BYTES), with TLS twice the
-//!   largest TLS handshake message (64 KiB) more, one of [`UNIDENTIFIED_PEERS_LIMIT`] slots for [`HANDSHAKE_TIMEOUT`], and
+//! - An unidentified peer costs one read of 64 KiB and a frame of
+//!   [`wire::HANDSHAKE_LIMIT_BYTES`](super::wire::HANDSHAKE_LIMIT_BYTES), with TLS twice the largest TLS handshake message
+//!   (64 KiB) more, one of [`UNIDENTIFIED_PEERS_LIMIT`] slots for [`HANDSHAKE_TIMEOUT`], and
 //!   a rate-limited line in the error log.
 //! - No frame waits for another thread: TLS is a calculation on the polling thread, between the socket and the queue.
 //!
@@ -197,6 +198,9 @@ impl Links {
                 || security.requires_proof() && !stream.is_authenticated
         };
         let ids: Vec<u64> = self.streams.iter().filter(|(_, stream)| lacks(stream)).map(|(id, _)| *id).collect();
+        if !security.is_dynamic {
+            self.targets.values_mut().for_each(|target| target.tries_unsecured = false);
+        }
         self.security = security;
         for id in ids {
             self.close(id, "this node no longer links without TLS or a proof (socket.dynamic)");

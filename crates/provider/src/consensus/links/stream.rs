@@ -14,8 +14,10 @@ use super::tls_session::{ENCRYPTED_LIMIT_BYTES, TlsSession, is_tls};
 use super::transport::{Transport, is_plain_answer};
 use crate::consensus::wire::{FrameReader, HANDSHAKE_LIMIT_BYTES, Hello};
 
-/// Limit of bytes read from one connection before the others get their turn.
+/// Limit of bytes read from one link before the others get their turn.
 const READ_LIMIT_BYTES: usize = 1 << 20;
+/// The same for a connection that is no link: all of it is in memory before the first frame is checked.
+const HANDSHAKE_READ_LIMIT_BYTES: usize = 64 << 10;
 /// The same for bytes written by TLS.
 const WRITE_LIMIT_BYTES: usize = 1 << 20;
 
@@ -245,7 +247,8 @@ impl Stream {
     /// Reads the available input, up to the limit.
     pub fn read_available(&mut self, now: Instant) {
         let mut total = 0;
-        while total < READ_LIMIT_BYTES && !self.is_eof {
+        let limit = if self.peer().is_some() { READ_LIMIT_BYTES } else { HANDSHAKE_READ_LIMIT_BYTES };
+        while total < limit && !self.is_eof {
             let mut encrypted = match &mut self.transport {
                 Transport::Tls(session) => Some(session.take_buffer()),
                 Transport::Undecided | Transport::Plain | Transport::PlainAnswer => None,
