@@ -250,7 +250,7 @@ fn settings_that_would_not_protect_stop_the_start() {
         (files.tls(1).replace(&first, &second), "node1.pem is not signed by a CA in"),
         (files.tls(1).replace("node1.key", "missing.key"), "socket.ssl_key: cannot read"),
         (files.secret("short", "short"), "contains a secret of 5 bytes, and at least 16 are needed"),
-        (public, "can be read by every account of this machine"),
+        (public, "can be read or written by every account of this machine"),
     ] {
         let from = since(node, 0).len();
         let status = Own::spawn(&with_options(&arguments, &options), &[]).end();

@@ -18,8 +18,8 @@ const SECRETS_LIMIT: usize = 4;
 /// Bytes of a block of SHA-256.
 const BLOCK_BYTES: usize = 64;
 const OPTION: &str = "auth.secret_file";
-/// Others than the owner and the group may read the file.
-const OTHERS_READ: u32 = 0o004;
+/// Others than the owner and the group may read or write the file.
+const OTHERS_ACCESS: u32 = 0o006;
 
 /// The secrets of the file, one on each line. A node proves that it knows the first; it accepts proofs of each, so that
 /// the nodes of a running cluster can change to another one by one.
@@ -36,9 +36,9 @@ impl Secrets {
     /// Reads the file.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let bytes = read_file(OPTION, path)?;
-        let is_public = path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & OTHERS_READ != 0);
+        let is_public = path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & OTHERS_ACCESS != 0);
         if is_public {
-            let what = "can be read by every account of this machine: take that right away with chmod o-r";
+            let what = "can be read or written by every account of this machine: take that right away with chmod o-rw";
             return Err(content(OPTION, path, what));
         }
         Self::parse(&bytes).map_err(|what| content(OPTION, path, what))
@@ -155,15 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_every_account_can_read_is_refused() {
+    fn a_file_that_every_account_can_read_or_write_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "0123456789abcdef\n").unwrap();
-        for (mode, is_good) in [(0o644, false), (0o604, false), (0o640, true), (0o600, true)] {
+        for (mode, is_good) in [(0o644, false), (0o604, false), (0o602, false), (0o640, true), (0o600, true)] {
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
             let loaded = Secrets::load(file.path());
             assert_eq!(loaded.is_ok(), is_good, "{mode:o}");
             if let Err(error) = loaded {
-                assert!(error.to_string().contains("chmod o-r"), "{error}");
+                assert!(error.to_string().contains("chmod o-rw"), "{error}");
             }
         }
     }
