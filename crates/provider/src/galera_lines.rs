@@ -1,10 +1,19 @@
 //! Lines of the error log that begin with Galera's words, and without this provider's name: scripts look for them.
 //!
 //! Each tells an event that this provider has too. Which lines programs look for: the patterns of pt-galera-log-explainer
-//! (Percona Toolkit), and the suppressions of the server's own tests. docs/provider.md lists the lines. The functions are
-//! pure; the node passes the lines to the server.
+//! (Percona Toolkit), and the suppressions and patterns of the servers' own tests. docs/provider.md lists the lines. The
+//! words are an interface. Before you change one, search the servers' tests for it (`add_suppression`,
+//! `SEARCH_PATTERN`).
+//!
+//! The functions give whole lines of events. A [`KnownMessage`] gives the first words of an error or a warning; this
+//! provider's follow: the reason, and what to do. All is pure; the node passes the lines to the server.
+
+use std::fmt;
+use std::path::PathBuf;
 
 use crate::identity::{Gtid, Uuid};
+use crate::node::Error;
+use crate::options;
 use crate::server::Member;
 
 #[cfg(test)]
@@ -169,4 +178,66 @@ pub fn desync(node: &str, is_desynced: bool) -> String {
 /// A member ID as Galera shortens it: eight and four digits.
 fn short(member_id: Uuid) -> String {
     member_id.to_string().chars().take(13).collect()
+}
+
+/// A line that starts with known words. `Display` gives them, without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownMessage {
+    /// The server could not apply a write set.
+    NotApplied(Gtid),
+    /// This node's tables differ from those of the other nodes.
+    Inconsistent(Gtid),
+    /// This node applied what most nodes could not apply.
+    Outvoted(Gtid),
+    /// `wsrep_cluster_address` has another form.
+    BackendUri,
+    /// `wsrep_cluster_address` has another scheme than gcomm.
+    Scheme,
+    /// No quorum of the cluster is reachable.
+    Unreachable,
+    /// `--wsrep-new-cluster` on a node whose cluster has other voters.
+    UnsafeBootstrap,
+    /// An unknown name in `wsrep_provider_options`.
+    UnknownOption(String),
+    /// `grastate.dat` is missing.
+    NoGrastate(PathBuf),
+    /// The joiner's SST failed.
+    SstNotReceived,
+    /// The joiner's server did not prepare an SST.
+    SstNotPrepared,
+}
+
+impl KnownMessage {
+    /// The first words for an error of the node, if scripts look for some.
+    pub fn of(error: &Error) -> Option<Self> {
+        match error {
+            Error::Options(options::Error::Unknown(name)) => Some(Self::UnknownOption(name.clone())),
+            Error::Address(address) if address.contains("://") => Some(Self::Scheme),
+            Error::Address(_) => Some(Self::BackendUri),
+            Error::NoQuorum(_) => Some(Self::Unreachable),
+            Error::HasOtherVoters(_) => Some(Self::UnsafeBootstrap),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for KnownMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotApplied(gtid) => write!(f, "Failed to apply write set: gtid: {gtid}"),
+            Self::Inconsistent(gtid) => write!(f, "Inconsistency detected: Inconsistent by consensus on {gtid}"),
+            Self::Outvoted(gtid) => {
+                write!(f, "Vote 0 (success) on {gtid} is inconsistent with group. Leaving cluster. ")?;
+                Self::Inconsistent(*gtid).fmt(f)
+            }
+            Self::BackendUri => f.write_str("gcs connect failed: Invalid argument"),
+            Self::Scheme => f.write_str("gcs connect failed: Socket type not supported"),
+            Self::Unreachable => f.write_str("gcs connect failed: Connection timed out"),
+            Self::UnsafeBootstrap => f.write_str("It may not be safe to bootstrap the cluster from this node"),
+            Self::UnknownOption(name) => write!(f, "Unknown parameter '{name}'"),
+            Self::NoGrastate(path) => write!(f, "Could not open state file for reading: '{}'", path.display()),
+            Self::SstNotReceived => f.write_str("Will never receive state. Need to abort"),
+            Self::SstNotPrepared => f.write_str("SST request callback failed. This is unrecoverable, restart required"),
+        }
+    }
 }

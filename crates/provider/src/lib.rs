@@ -18,7 +18,6 @@ mod galera_lines;
 mod gate;
 mod grastate;
 mod identity;
-mod known_messages;
 mod legacy_file_names;
 mod limits;
 pub mod log;

@@ -2,8 +2,8 @@
 //!
 //! No lock of the provider is held during a call: each may block, and may call the provider.
 
+use crate::galera_lines::KnownMessage;
 use crate::identity::{Gtid, Uuid};
-use crate::known_messages::KnownMessage;
 
 /// The level of a message in the error log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

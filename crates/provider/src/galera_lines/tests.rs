@@ -73,3 +73,38 @@ fn state_transfers_name_both_nodes() {
     );
     assert_eq!(flow_control_interval((221, 443)), "Flow-control interval: [221, 443]");
 }
+
+/// The patterns of the servers' own tests, without the parts that vary.
+#[test]
+fn the_servers_tests_find_these_words() {
+    let gtid = Gtid::UNDEFINED;
+    use KnownMessage::*;
+    let cases: [(KnownMessage, &[&str]); 11] = [
+        (NotApplied(gtid), &["Failed to apply write set: gtid"]),
+        (Inconsistent(gtid), &["Inconsistency detected: Inconsistent by consensus on "]),
+        (
+            Outvoted(gtid),
+            &[
+                "Vote 0 (success) on ",
+                " is inconsistent with group. Leaving cluster.",
+                "Inconsistency detected: Inconsistent by consensus on ",
+            ],
+        ),
+        (BackendUri, &["gcs connect failed: Invalid argument"]),
+        (Scheme, &["gcs connect failed: Socket type not supported"]),
+        (Unreachable, &["gcs connect failed: Connection timed out"]),
+        (UnsafeBootstrap, &["It may not be safe to bootstrap the cluster from this node"]),
+        (UnknownOption("a".into()), &["Unknown parameter 'a'"]),
+        (NoGrastate("grastate.dat".into()), &["Could not open state file for reading: "]),
+        (SstNotReceived, &["Will never receive state. Need to abort."]),
+        (SstNotPrepared, &["SST request callback failed. This is unrecoverable, restart required."]),
+    ];
+    for (message, patterns) in cases {
+        let line = format!("{message}. Hortator: why");
+        let mut rest = line.as_str();
+        for pattern in patterns {
+            let (_, after) = rest.split_once(pattern).unwrap_or_else(|| panic!("`{pattern}` is missing in: {line}"));
+            rest = after;
+        }
+    }
+}

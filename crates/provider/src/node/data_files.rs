@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::{Error, Node, Setup, lock};
 use crate::consensus::hard_state::HardState;
+use crate::galera_lines::KnownMessage;
 use crate::grastate;
 use crate::identity::Uuid;
-use crate::known_messages::KnownMessage;
 use crate::log::DiskLog;
 use crate::recovery;
 use crate::saved_state::SavedState;

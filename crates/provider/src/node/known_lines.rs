@@ -5,9 +5,8 @@
 use std::sync::atomic::Ordering as Atomic;
 
 use super::{Node, OrderState, lock};
-use crate::galera_lines::{self, NodeState, ViewLines};
+use crate::galera_lines::{self, KnownMessage, NodeState, ViewLines};
 use crate::identity::{Gtid, Uuid};
-use crate::known_messages::KnownMessage;
 use crate::server::{Level, Member};
 use crate::vote_result::ApplyError;
 

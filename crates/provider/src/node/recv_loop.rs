@@ -6,10 +6,9 @@ use std::time::Duration;
 use super::commit::Proposal;
 use super::recv_queue::Work;
 use super::{Node, lock};
-use crate::galera_lines::NodeState;
+use crate::galera_lines::{KnownMessage, NodeState};
 use crate::gate::GateState;
 use crate::identity::Gtid;
-use crate::known_messages::KnownMessage;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
 /// Retry interval of a rollback that finds no room in the log.

@@ -5,7 +5,7 @@ use hortator_core::{Key, Mode};
 use super::commit::Proposal;
 use super::inconsistency::FailedWork;
 use super::{Node, Outcome, lock};
-use crate::known_messages::KnownMessage;
+use crate::galera_lines::KnownMessage;
 use crate::server::Flags;
 
 impl Node {

@@ -7,10 +7,9 @@
 use std::time::Duration;
 
 use super::{ClusterHandle, Command, JoinRequest, JoinerLog, SstResult};
-use crate::galera_lines::NodeState;
+use crate::galera_lines::{KnownMessage, NodeState};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
-use crate::known_messages::KnownMessage;
 use crate::node::{Node, lock};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level};
