@@ -204,11 +204,10 @@ impl Coordinator<'_> {
         for held in std::mem::take(&mut resume.held) {
             self.place(held)?;
         }
-        // What the earlier run may have passed without a record: that of rows comes when a worker has committed them.
+        // What the earlier run may have passed without a record: that of rows comes when a worker has committed them, and that
+        // of a transaction is of what it changes, whether it is committed or rolled back.
         let may_be_passed = matches!(info.kind, StatementKind::Rows(_) | StatementKind::Skip)
-            || info.journal == JournalMode::Session
-            || info.begins_transaction()
-            || info.commits_transaction()
+            || matches!(info.journal, JournalMode::Session | JournalMode::Control)
             || self.main.is_idempotent(statement);
         let Some(resume) = &mut self.resume else { return Ok(false) };
         let is_in_gap = resume.is_in_gap && !is_within;
