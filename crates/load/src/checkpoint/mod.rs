@@ -334,10 +334,13 @@ impl Checkpoints {
             }
         };
         let is_limited = self.limits_lock_waits.load(Relaxed);
-        if is_limited {
-            connection.execute(format!("SET SESSION lock_wait_timeout = {DUMP_LOCK_TIMEOUT_S}").as_bytes())?;
-        }
-        let mut result = work(self, connection);
+        let limited = match is_limited {
+            true => connection
+                .execute(format!("SET SESSION lock_wait_timeout = {DUMP_LOCK_TIMEOUT_S}").as_bytes())
+                .map(drop),
+            false => Ok(()),
+        };
+        let mut result = limited.and_then(|()| work(self, connection));
         if is_limited && !matches!(result, Err(ref error) if !matches!(error, hortator_mysql::Error::Server(_))) {
             let reset = connection.execute(b"SET SESSION lock_wait_timeout = DEFAULT");
             result = result.and_then(|done| reset.map(|_| done));
