@@ -156,6 +156,12 @@ fn a_checkpoint_schema_with_another_table() {
     let (_folder, dump) = dump_file("dump.sql", b"CREATE TABLE t (id INT PRIMARY KEY);\nINSERT INTO t VALUES (1);\n");
     let words = ["`hortator`", "`chunks` has other columns", "--checkpoint-schema"];
     assert_tells(&run(load_into(server, &["--checkpoint-schema", "hortator", path(&dump)])), 1, &words);
+    // What another version has recorded there is not known: neither that there is nothing, nor that there is something.
+    for asked in
+        [&["--resume", path(&dump)][..], &["--resume=17", path(&dump)], &["--status"], &["--discard-checkpoint=17"]]
+    {
+        assert_tells(&run(load_into(server, asked)), 1, &words);
+    }
     assert!(server.rows_of_case("SHOW TABLES").is_empty(), "a statement has run");
     assert_tells(&run(load_into(server, &[path(&dump)])), 0, &words);
     assert_eq!(server.rows_of_case("SELECT id FROM t"), [["1"]]);

@@ -63,14 +63,22 @@ pub(super) fn begin(
         connection.execute(&statements.begin(load_id, &input, threads))?;
         claim(connection, load_id, 0, 0)
     })
-    .map_err(|error| match error {
+    .map_err(|error| of_other_columns(statements, error))?;
+    Ok(load_id)
+}
+
+/// Says of a table with other columns what it is: one that another version has made, or somebody else.
+fn of_other_columns(statements: &Statements, error: Error) -> Error {
+    match error {
         Error::Server(hortator_mysql::Error::Server(refusal)) if OTHER_COLUMNS.contains(&refusal.code) => {
-            let reason = format!("its table `chunks` has other columns ({})", refusal.message);
+            let message = refusal.message;
+            let reason = format!(
+                "its table `chunks` has other columns ({message}), as another version of Hortator or another program makes them"
+            );
             Error::Unavailable { schema: statements.schema().to_owned(), reason }
         }
         other => other,
-    })?;
-    Ok(load_id)
+    }
 }
 
 /// Creates the schema and its table if they are missing; gives whether they were.
@@ -88,11 +96,7 @@ fn create(connection: &mut Connection, statements: &Statements) -> Result<bool, 
 
 /// The interrupted load of this input.
 pub(super) fn find(connection: &mut Connection, statements: &Statements, identity: &Identity) -> Result<u64, Error> {
-    let all = match loads(connection, statements) {
-        Ok(all) => all,
-        Err(Error::Server(hortator_mysql::Error::Server(_))) => Vec::new(),
-        Err(error) => return Err(error),
-    };
+    let all = recorded_loads(connection, statements)?;
     let nothing =
         |hint: String| Error::Nothing { input: identity.describe(), schema: statements.schema().to_owned(), hint };
     let same: Vec<_> = all.iter().filter(|(_, found, _)| found == identity).collect();
@@ -127,7 +131,7 @@ pub(super) fn find_id(
     id: u64,
     identity: Option<&Identity>,
 ) -> Result<u64, Error> {
-    let all = loads(connection, statements).unwrap_or_default();
+    let all = recorded_loads(connection, statements)?;
     match all.iter().find(|(found, _, _)| *found == id) {
         Some((load_id, begun, format)) => {
             check_format(*load_id, *format)?;
@@ -212,13 +216,21 @@ fn holder(connection: &mut Connection, load_id: u64) -> Result<Option<u64>, hort
 
 /// All loads: number, input, format.
 fn loads(connection: &mut Connection, statements: &Statements) -> Result<Vec<(u64, Identity, u64)>, Error> {
-    let rows = connection.fetch(&statements.loads())?;
+    let rows = connection.fetch(&statements.loads()).map_err(|error| of_other_columns(statements, error.into()))?;
     let load = |row: &Row| {
         // An input that a later version describes in other words is at least one of its number.
         let input = serde_json::from_str(&text(row, 1)).unwrap_or_default();
         (text(row, 0).parse().unwrap_or(0), input, text(row, 2).parse().unwrap_or(u64::MAX))
     };
     Ok(rows.iter().map(load).collect())
+}
+
+/// The same; none where there are no tables of ours.
+fn recorded_loads(connection: &mut Connection, statements: &Statements) -> Result<Vec<(u64, Identity, u64)>, Error> {
+    match loads(connection, statements) {
+        Err(Error::Server(hortator_mysql::Error::Server(_))) => Ok(Vec::new()),
+        found => found,
+    }
 }
 
 pub(super) fn rows_by_table(

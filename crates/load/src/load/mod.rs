@@ -250,7 +250,10 @@ fn open_checkpoints(
     let journal_folder = options.local_journal_dir.as_deref();
     match Checkpoints::open(targets, schema, &options.identity(), threads, options.start, journal_folder) {
         Ok(checkpoints) => Ok((Some(checkpoints), None)),
-        Err(error @ checkpoint::Error::Unavailable { .. }) if *is_optional => Ok((None, Some(error.to_string()))),
+        // To resume without them would be to load again from the beginning.
+        Err(error @ checkpoint::Error::Unavailable { .. }) if *is_optional && options.start == Start::New => {
+            Ok((None, Some(error.to_string())))
+        }
         Err(checkpoint::Error::Server(error)) => Err(error.into()),
         Err(error) => Err(error.into()),
     }
