@@ -1,4 +1,5 @@
-//! When a load needs its workers: for the first chunk, and before a statement behind which they may not be let in.
+//! When a load needs its workers: for the first chunk, before a statement behind which they may not be let in, and before it
+//! looks at what an earlier reading of the input had begun.
 
 use super::Coordinator;
 use crate::analysis::{JournalMode, StatementInfo, StatementKind, Trait};
@@ -6,7 +7,7 @@ use crate::apply::Stopped;
 
 impl Coordinator<'_> {
     /// Waits until all workers have connected. Where one cannot, the load ends at this place.
-    pub(super) fn connect_workers(&mut self) -> Result<(), Stopped> {
+    pub(crate) fn connect_workers(&mut self) -> Result<(), Stopped> {
         let Err(failed) = self.workers.wait(&mut || self.main.keep_alive()) else { return Ok(()) };
         if !self.pool.is_interrupted() {
             self.main.end_at(failed.failure(), &failed.error);

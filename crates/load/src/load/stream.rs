@@ -100,6 +100,11 @@ impl Load {
     }
 
     fn read_stream(&self, coordinator: &mut Coordinator<'_>) -> Result<(), Stopped> {
+        if self.state.restarts.load(Relaxed) > 0 {
+            // Workers of the reading before may have lost connections whose statements still run: a worker that connects waits
+            // for the former session of its number. What had begun can be judged only then.
+            coordinator.connect_workers()?;
+        }
         let client_charset = Charset::from_name(self.options.connect.charset.as_bytes());
         let options = StatementsOptions {
             // MySQL's own client sends them, so that routines keep theirs.
