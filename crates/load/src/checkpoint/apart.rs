@@ -165,9 +165,10 @@ impl Checkpoints {
         while until.recv_timeout(KEEP_INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let mut local = self.local();
             let _ = local.write_ends();
-            if local.is_idle() {
+            // Only where the connection is there: waiting for a server that is gone would hold up the end of the load.
+            if local.is_idle() && self.has_internal_connection() {
                 // What does not get there stays in the file, and the next statement or the end of the load tries again.
-                let _ = self.settle_locked(&mut local);
+                let _ = self.settle_once(&mut local);
             }
         }
     }
@@ -241,22 +242,24 @@ impl Checkpoints {
     }
 
     fn settle_locked(&self, local: &mut LocalJournal) -> Result<(), Error> {
+        // The connection may have been lost before. Writing all of it twice is as good as once.
+        let may_be_stale = self.has_internal_connection();
+        match self.settle_once(local) {
+            Err(error) if error.is_lost() && may_be_stale => self.settle_once(local),
+            settled => settled,
+        }
+    }
+
+    fn settle_once(&self, local: &mut LocalJournal) -> Result<(), Error> {
         if local.open().is_none() {
             return Ok(());
         }
         let _ = local.write_ends();
         local.expire();
-        let settle = || {
-            self.on_internal_connection(|checkpoints, internal| {
-                check_server(local.open(), &checkpoints.server_facts(internal)?)?;
-                checkpoints.write_all(internal, local.open(), After::NoAnchor)
-            })
-        };
-        // The connection may have been lost before. Writing all of it twice is as good as once.
-        match settle() {
-            Err(error) if error.is_lost() => settle()?,
-            settled => settled?,
-        }
+        self.on_internal_connection(|checkpoints, internal| {
+            check_server(local.open(), &checkpoints.server_facts(internal)?)?;
+            checkpoints.write_all(internal, local.open(), After::NoAnchor)
+        })?;
         local.renewed(None);
         Ok(())
     }

@@ -307,6 +307,11 @@ impl Checkpoints {
         self.internal_id.load(Relaxed)
     }
 
+    /// Whether the internal connection is open, as far as is known.
+    fn has_internal_connection(&self) -> bool {
+        self.internal.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// Whether the internal connection gives up soon where a lock of tables or of the server is in the way.
     pub fn limit_lock_waits(&self, is_limited: bool) {
         self.limits_lock_waits.store(is_limited, Relaxed);

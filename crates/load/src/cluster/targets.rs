@@ -1,5 +1,6 @@
 //! The writer: the node that every connection of a load uses, and the failover to another node.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -43,6 +44,8 @@ pub struct Targets {
     /// The connection over which the server was asked what it is: the first session of the load. `None` once that has
     /// begun, and for nodes of a cluster.
     first: Mutex<Option<Connection>>,
+    /// A connection was waited for in vain: others are not waited for as long as none succeeds.
+    is_unreachable: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -98,7 +101,7 @@ impl Targets {
         });
         let info = list[writer].info().cloned();
         let state = Mutex::new(State { writer, failover_epoch: 0, notes });
-        Ok(Targets { nodes: list, info, state, first: Mutex::new(first) })
+        Ok(Targets { nodes: list, info, state, first: Mutex::new(first), is_unreachable: AtomicBool::new(false) })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -164,11 +167,17 @@ impl Targets {
         loop {
             let (writer, failover_epoch) = self.writer();
             let error = match self.open_writer(&options(&self.nodes[writer].options), failover_epoch) {
-                Ok(connection) => return Ok(connection),
+                Ok(connection) => {
+                    self.is_unreachable.store(false, Relaxed);
+                    return Ok(connection);
+                }
                 Err(error) => error,
             };
             let may_pass = matches!(error, ServerError::Connect { .. } | ServerError::Lost { .. });
-            if !may_pass || start.elapsed() > RECONNECT_TIMEOUT || is_over() {
+            if may_pass && start.elapsed() > RECONNECT_TIMEOUT {
+                self.is_unreachable.store(true, Relaxed);
+            }
+            if !may_pass || self.is_unreachable.load(Relaxed) || is_over() {
                 return Err(error);
             }
             if start.elapsed() >= WRITER_TIMEOUT && self.size() > 1 {
