@@ -1,9 +1,10 @@
 //! The measurement.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use std::cell::{Cell as Slot, RefCell};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use hortator_mysql::Connection;
 use hortator_sandbox::{Temporary, Topology};
@@ -149,7 +150,7 @@ impl Experiment {
             Some(_) => Source::without_backlog(number, workload, &self.extent.stop),
             None => Source::start(number, workload, self.transactions, &self.extent.stop),
         };
-        let sources = (0..sources).map(start).collect::<Result<_, Error>>()?;
+        let sources = side_by_side(sources, start)?;
         Ok(Backlog { workload, rate, sources: RefCell::new(sources) })
     }
 
@@ -252,6 +253,27 @@ impl Experiment {
         series.push(Series { cell, contender, round, points: lag.longest });
         Ok(figures)
     }
+}
+
+/// Makes so many sources, as many at a time as there are cores: nothing is measured meanwhile.
+fn side_by_side(count: usize, start: impl Fn(usize) -> Result<Source, Error> + Sync) -> Result<Vec<Source>, Error> {
+    let (next, threads) = (AtomicUsize::new(0), thread::available_parallelism().map_or(1, usize::from));
+    let some = || -> Result<Vec<(usize, Source)>, Error> {
+        let mut started = Vec::new();
+        loop {
+            match next.fetch_add(1, Ordering::Relaxed) {
+                number if number < count => started.push((number, start(number)?)),
+                _ => return Ok(started),
+            }
+        }
+    };
+    let parts = thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic in a source")).collect::<Vec<_>>()
+    });
+    let mut sources: Vec<_> = parts.into_iter().collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect();
+    sources.sort_by_key(|(number, _)| *number);
+    Ok(sources.into_iter().map(|(_, source)| source).collect())
 }
 
 /// Whether the target has the rows of all sources.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use hortator_load::checkpoint::{CheckpointMode, Start};
 use hortator_load::input::Source as Input;
 use hortator_load::report::{End, Summary};
+use hortator_load::throttle::ThrottleOptions;
 use hortator_load::{Checks, DeferIndexes, FilterRules, InDoubt, Load, Options, Output};
 use hortator_mysql::{
     BinlogRequest, BinlogStream, Column, ConnectOptions, Connection, Error as ServerError, RowSink, quote_string,
@@ -344,6 +345,7 @@ impl Copy<'_> {
         Options {
             connect: self.target.clone(),
             is_throttled: true,
+            throttle: ThrottleOptions::default(),
             nodes: Vec::new(),
             input: hortator_load::Input::default(),
             threads: None,
@@ -352,6 +354,7 @@ impl Copy<'_> {
             batch_rows: None,
             defer_indexes: DeferIndexes::Never,
             force: false,
+            reject: None,
             comments: false,
             binary_mode: true,
             checkpoint_mode: CheckpointMode::Disabled,
