@@ -1,7 +1,7 @@
 //! Log entries as bytes: write sets, views, commit cuts, memberships, vote results, and no-ops.
 //!
-//! Format 2, integers little endian. Head of 80 bytes: kind (u8), format (u8), two zero bytes, flags (u32), seqno
-//! (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64),
+//! Format 3, integers little endian. Head of 80 bytes: kind (u8), format (u8), protocol version (u8), a zero byte, flags
+//! (u32), seqno (i64), source (16), transaction (u64), connection (u64), seen (i64), count (u32), data bytes (u32), term (u64),
 //! request id (u64). An entry that takes no seqno has that of the entry before it. The rest depends on the kind:
 //!
 //! | kind | content after the head | seen | transaction |
@@ -17,6 +17,10 @@
 //! releases: 1). A log begins with one of the two. Entries of rules that this release does not have are not read: it
 //! would judge differently than the other nodes, or than the release that wrote the log.
 //!
+//! The protocol version is the one in force from this entry on: that of the entry before it, or a higher one. The leader
+//! stamps each entry with it, and the format follows from it. Format 2 names no version: it is the first one. A proposal
+//! without stamp has format 2.
+//!
 //! A text follows its length (u16). The log frames the bytes and adds checksums. Format 1, of releases that ran single
 //! nodes, is read as well: its head ends before the term, and its commit cut has no members and uses itself as its
 //! seqno.
@@ -26,14 +30,21 @@ use hortator_core::{CERTIFICATION_RULES, Key, Mode};
 use crate::consensus::NodeId;
 use crate::consensus::raft::{EntryMeta, Membership, Term};
 use crate::identity::Uuid;
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 use crate::server::{Flags, Member};
 use crate::vote_result::VoteResult;
+use fields::Rest;
 
+mod fields;
 #[cfg(test)]
 mod tests;
 
-/// The format that this release writes, and the latest that it reads.
-pub const FORMAT: u8 = 2;
+/// The latest format that this release reads.
+pub const FORMAT: u8 = ProtocolRange::SPOKEN.newest.entry_format();
+/// The format of proposals, and the first one with a whole head.
+const PROPOSAL_FORMAT: u8 = ProtocolVersion::FIRST.entry_format();
+/// The first format with a protocol version.
+const NAMED_FORMAT: u8 = ProtocolVersion::NAMED.entry_format();
 
 const HEAD_BYTES: usize = 80;
 /// Of format 1.
@@ -63,13 +74,15 @@ pub struct WriteSetHead {
     pub request_id: u64,
 }
 
-/// Seqno and term of an entry.
+/// Seqno, term and protocol version of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Its seqno; if it takes none, the last one before it.
     pub seqno: i64,
     /// The term of the leader that appended it.
     pub term: Term,
+    /// In force from this entry on.
+    pub protocol: ProtocolVersion,
 }
 
 /// A commit cut: no later write set that its node waits for has seen less than `upto`.
@@ -138,6 +151,9 @@ pub enum Error {
     /// A newer release wrote it.
     #[error("an entry has format {0}, this release reads up to format {FORMAT}: use the newer release")]
     Newer(u8),
+    /// A newer release wrote it.
+    #[error("an entry has protocol version {0}, this release speaks versions {spoken}: use the newer release", spoken = ProtocolRange::SPOKEN)]
+    OtherProtocol(ProtocolVersion),
     /// The order has other certification rules from here on.
     #[error(
         "an entry names version {0} of the certification rules, this release has version {CERTIFICATION_RULES}: use a \
@@ -152,6 +168,7 @@ pub enum Error {
 #[derive(Clone, Copy)]
 struct Head {
     kind: u8,
+    protocol: ProtocolVersion,
     flags: u32,
     seqno: i64,
     source: Uuid,
@@ -168,13 +185,27 @@ impl Head {
     fn of(kind: u8) -> Self {
         let source = Uuid::UNDEFINED;
         let (term, request_id, seqno) = (Term(0), 0, 0);
-        Self { kind, flags: 0, seqno, source, trx: 0, conn: 0, seen: 0, count: 0, data_bytes: 0, term, request_id }
+        let protocol = ProtocolVersion::FIRST;
+        Self {
+            kind,
+            protocol,
+            flags: 0,
+            seqno,
+            source,
+            trx: 0,
+            conn: 0,
+            seen: 0,
+            count: 0,
+            data_bytes: 0,
+            term,
+            request_id,
+        }
     }
 
     fn encode(self) -> [u8; HEAD_BYTES] {
         let mut bytes = [0; HEAD_BYTES];
         bytes[0] = self.kind;
-        bytes[1] = FORMAT;
+        bytes[1] = PROPOSAL_FORMAT;
         bytes[4..8].copy_from_slice(&self.flags.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.seqno.to_le_bytes());
         bytes[16..32].copy_from_slice(&self.source.0);
@@ -195,14 +226,22 @@ impl Head {
         if format > FORMAT {
             return Err(Error::Newer(format));
         }
-        let head_bytes = if format < 2 { SHORT_HEAD_BYTES } else { HEAD_BYTES };
-        let (known, rest) = bytes.split_at_checked(head_bytes).ok_or(malformed)?;
+        let head_bytes = if format < PROPOSAL_FORMAT { SHORT_HEAD_BYTES } else { HEAD_BYTES };
+        let (known, rest) = bytes.split_at_checked(head_bytes).ok_or(malformed.clone())?;
+        let protocol = if format < NAMED_FORMAT { ProtocolVersion::FIRST } else { ProtocolVersion(bytes[2]) };
+        if protocol > ProtocolRange::SPOKEN.newest {
+            return Err(Error::OtherProtocol(protocol));
+        }
+        if format >= NAMED_FORMAT && protocol.entry_format() != format {
+            return Err(malformed);
+        }
         let mut head = [0; HEAD_BYTES];
         head[..known.len()].copy_from_slice(known);
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| head[at + byte]));
         let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| head[at + byte]));
         let head = Self {
             kind: head[0],
+            protocol,
             flags: half(4),
             seqno: word(8) as i64,
             source: Uuid(std::array::from_fn(|byte| head[16 + byte])),
@@ -218,7 +257,7 @@ impl Head {
     }
 
     fn stamp(&self) -> Stamp {
-        Stamp { seqno: self.seqno, term: self.term }
+        Stamp { seqno: self.seqno, term: self.term, protocol: self.protocol }
     }
 }
 
@@ -229,6 +268,8 @@ const NO_OP: u8 = 4;
 const MEMBERSHIP: u8 = 5;
 const VOTE_RESULT: u8 = 6;
 
+/// Of views and commit cuts.
+const RULES: std::ops::Range<usize> = 4..8;
 const SEQNO: std::ops::Range<usize> = 8..16;
 const TERM: std::ops::Range<usize> = 64..72;
 
@@ -252,15 +293,20 @@ pub fn set_source(bytes: &mut [u8], head: &WriteSetHead) {
     bytes[48..56].copy_from_slice(&head.last_seen.to_le_bytes());
 }
 
-/// Writes the stamp into an entry: it is known last.
+/// Writes the stamp into an entry: it is known last. The format follows from the protocol version.
 pub fn set_stamp(bytes: &mut [u8], stamp: Stamp) {
+    bytes[1] = stamp.protocol.entry_format();
+    bytes[2] = if bytes[1] < NAMED_FORMAT { 0 } else { stamp.protocol.0 };
+    if matches!(bytes[0], VIEW | COMMIT_CUT) {
+        bytes[RULES].copy_from_slice(&u32::from(stamp.protocol.certification_rules()).to_le_bytes());
+    }
     bytes[SEQNO].copy_from_slice(&stamp.seqno.to_le_bytes());
     bytes[TERM].copy_from_slice(&stamp.term.0.to_le_bytes());
 }
 
-/// Whether bytes of another node have a head of this format, so that a stamp can be written into them.
+/// Whether bytes of another node have a whole head, so that a stamp can be written into them.
 pub fn has_head(bytes: &[u8]) -> bool {
-    bytes.len() >= HEAD_BYTES && bytes[1] == FORMAT
+    bytes.len() >= HEAD_BYTES && (PROPOSAL_FORMAT..=FORMAT).contains(&bytes[1])
 }
 
 /// Whether an entry takes a seqno.
@@ -268,12 +314,12 @@ pub fn takes_seqno(bytes: &[u8]) -> bool {
     matches!(bytes.first(), Some(&(WRITE_SET | VIEW)))
 }
 
-/// Whether it is a valid write set of this format.
+/// Whether it is a valid write set with a whole head.
 pub fn is_write_set(bytes: &[u8]) -> bool {
     let Ok((head, rest)) = Head::decode(bytes) else { return false };
     let keys_bytes = head.count.saturating_mul(KEY_BYTES);
     let is_whole =
-        bytes[1] == FORMAT && head.kind == WRITE_SET && rest.len() == keys_bytes.saturating_add(head.data_bytes);
+        has_head(bytes) && head.kind == WRITE_SET && rest.len() == keys_bytes.saturating_add(head.data_bytes);
     is_whole && rest[..keys_bytes].chunks_exact(KEY_BYTES).all(|key| usize::from(key[0]) < MODES.len())
 }
 
@@ -373,7 +419,8 @@ pub fn membership(voters: &[Voter]) -> Membership {
 /// Decodes an entry.
 pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
     let (head, rest) = Head::decode(bytes)?;
-    if matches!(head.kind, VIEW | COMMIT_CUT) && ![0, CERTIFICATION_RULES.into()].contains(&head.flags) {
+    if matches!(head.kind, VIEW | COMMIT_CUT) && ![0, head.protocol.certification_rules().into()].contains(&head.flags)
+    {
         return Err(Error::OtherRules(head.flags));
     }
     let mut rest = Rest { bytes: rest, whole: bytes.len() };
@@ -392,7 +439,9 @@ pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
             Entry::WriteSet { head, keys, data }
         }
         VIEW => Entry::View { number: head.seen, members: rest.members(head.count)? },
-        COMMIT_CUT if bytes[1] < 2 => Entry::CommitCut(CommitCut { upto: head.seqno, ..CommitCut::default() }),
+        COMMIT_CUT if bytes[1] < PROPOSAL_FORMAT => {
+            Entry::CommitCut(CommitCut { upto: head.seqno, ..CommitCut::default() })
+        }
         COMMIT_CUT => {
             let listed = head.data_bytes.checked_sub(8).filter(|bytes| bytes.is_multiple_of(8));
             let listed = listed.ok_or(Error::Malformed(rest.whole))?;
@@ -426,38 +475,4 @@ pub fn decode(bytes: &[u8]) -> Result<(Stamp, Entry), Error> {
         return Err(Error::Malformed(rest.whole));
     }
     Ok((head.stamp(), entry))
-}
-
-struct Rest<'a> {
-    bytes: &'a [u8],
-    whole: usize,
-}
-
-impl<'a> Rest<'a> {
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Error> {
-        let (taken, rest) = self.bytes.split_at_checked(count).ok_or(Error::Malformed(self.whole))?;
-        self.bytes = rest;
-        Ok(taken)
-    }
-
-    fn word(&mut self) -> Result<u64, Error> {
-        let bytes = self.take(8)?;
-        Ok(u64::from_le_bytes(std::array::from_fn(|byte| bytes[byte])))
-    }
-
-    fn members(&mut self, count: usize) -> Result<Vec<Member>, Error> {
-        let mut members = Vec::new();
-        for _ in 0..count {
-            let id = self.take(16)?;
-            let id = Uuid(std::array::from_fn(|byte| id[byte]));
-            members.push(Member { id, name: self.text()?, incoming: self.text()? });
-        }
-        Ok(members)
-    }
-
-    fn text(&mut self) -> Result<String, Error> {
-        let length = self.take(2)?;
-        let length = u16::from_le_bytes([length[0], length[1]]);
-        Ok(String::from_utf8_lossy(self.take(usize::from(length))?).into_owned())
-    }
 }

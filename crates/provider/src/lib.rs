@@ -8,6 +8,7 @@
 //! *Absent*: SQL. Only the server understands the content of a write set.
 
 mod atomic_file;
+mod binary_log;
 mod commit_monitor;
 mod consensus;
 mod counters;
@@ -24,6 +25,7 @@ pub mod log;
 mod metrics;
 mod node;
 mod options;
+pub mod protocol;
 mod recovery;
 mod resource_errors;
 mod saved_state;
@@ -36,3 +38,5 @@ mod transaction;
 mod transactions;
 mod vote_result;
 mod write_set;
+
+pub use node::witness;

@@ -157,9 +157,12 @@ type Figure = fn(&PeerStatus) -> Option<i64>;
 
 /// A sample for each other node.
 fn peers(out: &mut String, peers: &[PeerStatus]) {
-    let figures: [(&str, &str, Figure); 4] = [
+    let figures: [(&str, &str, Figure); 5] = [
         ("raft_peer_linked", "Whether the node is linked to this one.", |peer| Some(peer.is_linked.into())),
         ("raft_peer_voter", "Whether the node is a voter.", |peer| Some(peer.is_voter.into())),
+        ("raft_peer_protocol_version", "The newest protocol version that the node speaks.", |peer| {
+            Some(peer.versions.newest.0.into())
+        }),
         ("raft_peer_match_index", "On the leader: up to where the node's log equals its own, durably.", |peer| {
             peer.match_index.map(|index| i64::try_from(index.0).unwrap_or(i64::MAX))
         }),

@@ -3,12 +3,13 @@
 //! Recovery points: N, the seqno up to which the tables are applied; M, the last seqno in the log. Everything after N
 //! up to M was ordered, and may have been confirmed to a client: it is applied again, from the log.
 
+use crate::binary_log::{self, Comparison, Group};
 use crate::entry::{self, Entry, Stamp};
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index, LogRecords};
 use crate::node::{RecordedVerdicts, TotalOrder};
 use crate::saved_state::{FILE_NAME, SavedState};
-use crate::server::Member;
+use crate::server::{Flags, Member};
 use crate::vote_result::VoteResult;
 
 #[cfg(test)]
@@ -23,6 +24,8 @@ pub struct Plan {
     pub tables_at: i64,
     /// M: the last seqno in the log.
     pub end: i64,
+    /// The last transaction that the tables hold, as far as the log tells.
+    pub last_committed: i64,
     /// Number of write sets between the two. The other seqnos are views.
     pub write_sets_behind: i64,
     /// The first entry that the total order has not applied.
@@ -77,15 +80,18 @@ pub enum Error {
         /// Number of missing seqnos.
         missing: i64,
     },
-    /// A replay would write transactions to the binary log a second time.
+    /// It is not known what a replay must not write to the binary log.
     #[error(
-        "{count} transactions must be applied again from the log, and a server with log_bin would write them to its \
-         binary log a second time, with new GTIDs. Start it with --skip-log-bin, stop it when it is ready, then \
-         start it as usual; the binary log already holds what was confirmed"
+        "{count} transactions must be applied again from the log, and the provider cannot find out which of them the \
+         binary log holds already: {reason}. A server with log_bin could write them to it a second time, with new \
+         GTIDs. Start it with --skip-log-bin, stop it when it is ready, then start it as usual: the binary log \
+         already holds what was confirmed"
     )]
-    SecondCopy {
+    BinaryLog {
         /// Number of transactions.
         count: i64,
+        /// Why not.
+        reason: binary_log::Error,
     },
     /// An entry's seqno is not after the previous one.
     #[error(
@@ -167,7 +173,8 @@ pub fn make_plan(
         )
     });
     let is_certain = scan.has_all_verdicts(log.first(), tables_at);
-    let (order, order_from) = total_order_at(log, commit_index, history_uuid, tables_at, scan.verdicts)?;
+    let (order, order_from, last_committed) =
+        total_order_at(log, commit_index, history_uuid, tables_at, scan.verdicts)?;
     let mut former_members = order.members().to_vec();
     if former_members.is_empty() {
         let member = saved.map(|saved| saved.member).filter(|member| !member.is_undefined());
@@ -179,6 +186,7 @@ pub fn make_plan(
         order,
         tables_at,
         end,
+        last_committed,
         write_sets_behind,
         order_from,
         former_members,
@@ -186,6 +194,18 @@ pub fn make_plan(
         vote_results,
         remark,
     })
+}
+
+/// The last seqno that the binary log holds, whose last groups these are.
+pub fn logged_upto(log: &impl LogRecords, commit_index: Index, groups: &[Group]) -> Result<i64, Error> {
+    let mut comparison = Comparison::new(groups);
+    for_each_entry(log, commit_index, |_, stamp, entry| {
+        if let Entry::WriteSet { head, data, .. } = &entry {
+            comparison.add(stamp.seqno, head, data);
+        }
+        Ok(true)
+    })?;
+    Ok(comparison.logged_upto())
 }
 
 /// A former member ID of this node; nothing else is known of it.
@@ -200,6 +220,7 @@ impl Plan {
             order,
             tables_at,
             end: tables_at,
+            last_committed: 0,
             write_sets_behind: 0,
             order_from,
             former_members: Vec::new(),
@@ -278,26 +299,33 @@ impl LogScan {
     }
 }
 
-/// The total order at that seqno, and the first entry after it.
+/// The total order at that seqno, the first entry after it, and the last transaction before it.
 fn total_order_at(
     log: &impl LogRecords,
     commit_index: Index,
     history_uuid: Uuid,
     tables_at: i64,
     verdicts: RecordedVerdicts,
-) -> Result<(TotalOrder, Index), Error> {
+) -> Result<(TotalOrder, Index, i64), Error> {
     let mut order = TotalOrder::with_verdicts(history_uuid, 0, verdicts);
     let mut order_from = commit_index.next();
+    let mut last_committed = 0;
     for_each_entry(log, commit_index, |index, stamp, entry| {
         let takes_seqno = matches!(entry, Entry::WriteSet { .. } | Entry::View { .. });
         if takes_seqno && stamp.seqno > tables_at {
             order_from = index;
             return Ok(false);
         }
-        order.apply_entry(index, stamp, &entry);
+        let verdict = order.apply_entry(index, stamp, &entry);
+        if let (Entry::WriteSet { head, .. }, Some(true)) = (&entry, verdict.map(|verdict| verdict.passed))
+            && head.flags.has(Flags::TRX_END)
+            && !head.flags.has(Flags::ISOLATION)
+        {
+            last_committed = stamp.seqno;
+        }
         Ok(true)
     })?;
-    Ok((order, order_from))
+    Ok((order, order_from, last_committed))
 }
 
 /// Calls `take` for each entry until it returns false.

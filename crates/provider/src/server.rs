@@ -115,6 +115,16 @@ pub struct View {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallbackError;
 
+/// What changes before the server ends its connection to the cluster: it shuts down, or gets another
+/// `wsrep_cluster_address`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StopMark {
+    /// The server shuts down.
+    pub is_stopping: bool,
+    /// Where the value of `wsrep_cluster_address` is in memory: each SET moves it.
+    pub cluster_address_at: usize,
+}
+
 /// The server's callbacks.
 pub trait Server: Send + Sync {
     /// Writes a line to the error log, without the provider's name: a line that programs know from Galera.
@@ -157,6 +167,10 @@ pub trait Server: Send + Sync {
     fn synced(&self) -> Result<(), CallbackError>;
     /// Whether a node at the address may join (`mysql.wsrep_allowlist`). May take long.
     fn allows_address(&self, address: &str) -> bool;
+    /// Whether the server writes what it commits to its binary log, if it has one.
+    fn write_binary_log(&self, writes: bool);
+    /// The server's mark of this moment.
+    fn stop_mark(&self) -> StopMark;
     /// Ends a server that is starting and waits for a view that will not come. A running server continues.
     fn end_start(&self);
 }

@@ -7,6 +7,7 @@ use crate::consensus::raft::Role;
 use crate::counters::Counters;
 use crate::log::Index;
 use crate::node::{ConnectionState, Node, NodeStatus};
+use crate::protocol::ProtocolRange;
 
 /// A variable's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,8 +116,12 @@ fn own(node_status: &NodeStatus, counters: &Counters) -> Vec<(&'static str, Valu
     let raft = &*node_status.raft;
     let index = |index: Index| Integer(i64::try_from(index.0).unwrap_or(i64::MAX));
     let peers: Vec<String> = raft.peers.iter().map(ToString::to_string).collect();
+    let peer_versions: Vec<String> = raft.peers.iter().map(|peer| format!("{} {}", peer.name, peer.versions)).collect();
     vec![
         ("local_cert_too_old", Integer(counters.local_cert_too_old.get())),
+        ("raft_protocol_version", Integer(raft.protocol.map_or(0, |version| version.0.into()))),
+        ("raft_protocol_versions", Text(ProtocolRange::SPOKEN.to_string())),
+        ("raft_peer_protocol_versions", Text(peer_versions.join(", "))),
         ("raft_term", Integer(i64::try_from(raft.term).unwrap_or(i64::MAX))),
         ("raft_role", Text(role(raft.role).to_owned())),
         ("raft_leader", Text(raft.leader.clone())),

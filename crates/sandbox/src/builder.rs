@@ -28,9 +28,13 @@ pub struct Builder {
     settings: Vec<(String, String)>,
     /// Those of single nodes, by the node's index.
     node_settings: Vec<(usize, (String, String))>,
+    /// A cluster of Hortator's own provider has a witness.
+    has_witness: bool,
     folder: Option<PathBuf>,
     /// The folder of the server's programs, if they are not the system's.
     mysql: Option<PathBuf>,
+    /// The library of Hortator's own provider, if it is not the usual one.
+    provider: Option<PathBuf>,
     interrupt: Interrupt,
 }
 
@@ -74,8 +78,10 @@ impl Builder {
             topology,
             settings: Vec::new(),
             node_settings: Vec::new(),
+            has_witness: false,
             folder: None,
             mysql: None,
+            provider: None,
             interrupt: Interrupt::default(),
         }
     }
@@ -107,6 +113,22 @@ impl Builder {
         self
     }
 
+    /// The library of Hortator's own provider, in place of the one in HORTATOR_PROVIDER or of the running program. Each node
+    /// that starts takes the file as it is then; a running server keeps what it has loaded.
+    #[must_use]
+    pub fn provider(mut self, library: impl Into<PathBuf>) -> Builder {
+        self.provider = Some(library.into());
+        self
+    }
+
+    /// With a witness beside the nodes of a cluster of Hortator's own provider: a voter without a server. Its program is the
+    /// one in the environment variable HORTATOR_WITNESS, else the one built or installed with the running program.
+    #[must_use]
+    pub fn witness(mut self) -> Builder {
+        self.has_witness = true;
+        self
+    }
+
     /// The parent of the sandbox's folder. Default: the system's folder for temporary files for a temporary sandbox,
     /// [`crate::default_folder`] for a named one.
     #[must_use]
@@ -130,7 +152,15 @@ impl Builder {
         Programs::of(self.topology, self.mysql.as_deref(), Account::for_servers()?)?;
         match self.topology {
             Topology::Galera(_) => Programs::provider().map(drop),
-            Topology::Cluster(_) => provider::find().map(drop),
+            Topology::Cluster(_) => {
+                if self.has_witness {
+                    provider::WITNESS.find()?;
+                }
+                match &self.provider {
+                    Some(_) => Ok(()),
+                    None => provider::PROVIDER.find().map(drop),
+                }
+            }
             Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::Ring | Topology::FanIn(_) => Ok(()),
         }
     }
@@ -176,6 +206,12 @@ impl Builder {
     /// Fills the existing, empty `folder` and starts everything; empties the folder again on failure.
     fn make(self, folder: &Path, account: Account) -> Result<(Sandbox, Watchdog), Error> {
         self.topology.check()?;
+        if self.has_witness && !matches!(self.topology, Topology::Cluster(_)) {
+            return Err(Error::Invalid(format!(
+                "{} cannot have a witness: only a cluster of Hortator's own provider can (`cluster`)",
+                self.topology
+            )));
+        }
         options::check_settings(&self.settings)?;
         let (nodes, of_nodes): (Vec<usize>, Vec<(String, String)>) = self.node_settings.iter().cloned().unzip();
         options::check_settings(&of_nodes)?;
@@ -185,8 +221,14 @@ impl Builder {
         }
         let programs = Programs::of(self.topology, self.mysql.as_deref(), account);
         let made = programs.and_then(|programs| {
-            let Self { topology, settings, node_settings, interrupt, .. } = self;
-            Sandbox::prepare(folder.to_owned(), topology, settings, &node_settings, account, programs, interrupt)
+            let Self { topology, settings, node_settings, has_witness, interrupt, provider, .. } = self;
+            let folder = folder.to_owned();
+            let sandbox = Sandbox::prepare(folder, topology, settings, &node_settings, account, programs, interrupt)?;
+            provider.map_or(Ok(()), |provider| sandbox.give_provider(provider))?;
+            if has_witness {
+                sandbox.add_witness()?;
+            }
+            Ok(sandbox)
         });
         let sandbox = made.inspect_err(|_| {
             // No server has been started in it yet.

@@ -5,7 +5,7 @@
 //! starts with this position, so that the provider knows which part of its log to apply again. A later start never
 //! bootstraps the cluster: that would reset the position of the storage engine, which recovery needs. After all nodes
 //! went down nobody has to choose the node to start first: all nodes are started, and none is ready before a majority
-//! is up. Source: the server's own start scripts, which take the same two steps for Galera.
+//! is up. A witness counts for the majority, so it starts before the nodes. Source: the server's own start scripts, which take the same two steps for Galera.
 
 use std::thread;
 
@@ -13,11 +13,13 @@ use hortator_mysql::Connection;
 
 use crate::node::Node;
 use crate::program::Programs;
+use crate::provider::PROVIDER;
 use crate::sandbox::Sandbox;
 use crate::saved_state::recovered;
 use crate::status::status;
+use crate::witness::Witness;
 use crate::wsrep::{self, NEW_CLUSTER, at, ended, wait_for_size};
-use crate::{Error, data_folder, provider};
+use crate::{Error, data_folder};
 
 /// Without this file the storage engine has no data.
 const SYSTEM_TABLESPACE: &str = "ibdata1";
@@ -35,7 +37,10 @@ pub(crate) fn first_start(sandbox: &Sandbox, programs: &Programs) -> Result<(), 
     sandbox.node(0).launch(&[NEW_CLUSTER.to_owned()])?;
     // One by one: a running node gives each a copy, one at a time.
     sandbox.nodes().skip(1).try_for_each(|node| node.launch(&[]))?;
-    if is_single { Ok(()) } else { wait_for_size(sandbox) }
+    if !is_single {
+        wait_for_size(sandbox)?;
+    }
+    sandbox.witness().map_or(Ok(()), Witness::start)
 }
 
 /// Starts those nodes, none of which runs, in parallel: one node alone may not become ready.
@@ -47,7 +52,8 @@ pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
     let nodes: Vec<Node<'_>> = indices.iter().map(|index| sandbox.node(*index)).collect();
     // Before any start: each node gets the addresses of all.
     nodes.iter().try_for_each(|node| node.take_free_ports())?;
-    let up = wsrep::reachable(sandbox).len() + nodes.len();
+    let witness = usize::from(sandbox.witness().is_some_and(Witness::is_reachable));
+    let up = wsrep::reachable(sandbox).len() + nodes.len() + witness;
     let launch = |node: Node<'_>| {
         // A node that was killed during a state transfer may have no tables or only some, which its server cannot
         // recover from.
@@ -59,16 +65,16 @@ pub(crate) fn start(sandbox: &Sandbox, indices: &[usize]) -> Result<(), Error> {
         let starts: Vec<_> = nodes.into_iter().map(|node| scope.spawn(move || launch(node))).collect();
         starts.into_iter().map(ended).collect::<Vec<_>>().into_iter().collect()
     });
-    started.map_err(|error| with_hint(error, up, sandbox.topology().nodes()))?;
+    started.map_err(|error| with_hint(error, up, sandbox.voters()))?;
     if sandbox.topology().nodes() == 1 { Ok(()) } else { wait_for_size(sandbox) }
 }
 
 /// Adds a hint if a node did not become ready because too few other nodes are up.
-fn with_hint(error: Error, up: usize, nodes: usize) -> Error {
+fn with_hint(error: Error, up: usize, voters: usize) -> Error {
     match error {
-        Error::Server { node, what, log, tail } if up * 2 <= nodes => {
+        Error::Server { node, what, log, tail } if up * 2 <= voters => {
             let what = format!(
-                "{what}; {up} of {nodes} nodes are no majority, so no node can become ready: `start` without \
+                "{what}; {up} of {voters} voters are no majority, so no node can become ready: `start` without \
                  a node number starts all nodes"
             );
             Error::Server { node, what, log, tail }
@@ -82,16 +88,22 @@ pub(crate) fn is_ready(connection: &mut Connection) -> Result<bool, hortator_mys
     Ok(status(connection, "wsrep_ready")?.is_some_and(|ready| ready == "ON") && wsrep::is_synced(connection)?)
 }
 
-/// Updates the sandbox's copy of the provider: from the one that the caller names, else from the one of the sandbox's
+/// Updates the sandbox's copy of the provider: from the one that the caller has given or names, else from the one of the sandbox's
 /// creation, which may have been rebuilt. Keeps the copy if that one no longer exists.
 fn take_provider(sandbox: &Sandbox) -> Result<(), Error> {
-    let recorded = sandbox.metadata().provider.clone();
-    let source = match (provider::named()?, recorded) {
+    let (given, recorded) = {
+        let metadata = sandbox.metadata();
+        (metadata.given_provider.clone(), metadata.provider.clone())
+    };
+    if let Some(given) = given {
+        return PROVIDER.copy(&given, sandbox.folder());
+    }
+    let source = match (PROVIDER.named()?, recorded) {
         (Some(named), _) => named,
         (None, Some(recorded)) if recorded.is_file() => recorded,
-        (None, Some(_)) if provider::copy_in(sandbox.folder()).is_file() => return Ok(()),
-        (None, _) => provider::find()?,
+        (None, Some(_)) if PROVIDER.copy_in(sandbox.folder()).is_file() => return Ok(()),
+        (None, _) => PROVIDER.find()?,
     };
-    provider::copy(&source, sandbox.folder())?;
+    PROVIDER.copy(&source, sandbox.folder())?;
     sandbox.take_note_of_provider(source)
 }

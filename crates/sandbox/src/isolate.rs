@@ -12,6 +12,7 @@ use hortator_mysql::Connection;
 
 use crate::node::{Node, POLL_TIMEOUT, START_TIMEOUT, State};
 use crate::sandbox::Sandbox;
+use crate::witness::Witness;
 use crate::{Error, Topology, wsrep};
 
 /// The provider option. Source: Galera documentation, "Galera Parameters".
@@ -35,7 +36,7 @@ impl Node<'_> {
     /// Isolates the node from all others, by its provider's own option. Returns at once: the others remove it, and it
     /// loses its quorum, within the provider's timeouts of a few seconds.
     pub fn isolate(self) -> Result<(), Error> {
-        if !self.is_cluster_node() || self.sandbox().topology().nodes() == 1 {
+        if !self.is_cluster_node() || self.sandbox().voters() == 1 {
             return Err(Error::Invalid(format!(
                 "sandbox `{}` is {}: only a node of a cluster with several nodes (`galera`, `cluster`) can be isolated",
                 self.sandbox().name(),
@@ -81,9 +82,15 @@ impl Node<'_> {
 }
 
 impl Sandbox {
-    /// Ends the isolation of all isolated nodes, as [`Node::heal`] does; an error when no node is isolated.
+    /// Ends the isolation of all isolated nodes, as [`Node::heal`] does, and of the witness; an error when no node is
+    /// isolated.
     pub fn heal(&self) -> Result<Healed, Error> {
         let isolated: Vec<_> = self.nodes().filter(|node| node.is_isolated()).collect();
+        let witness = self.witness().filter(|witness| witness.is_isolated());
+        witness.map_or(Ok(()), Witness::heal)?;
+        if isolated.is_empty() && witness.is_some() {
+            return Ok(Healed::Synced);
+        }
         if isolated.is_empty() {
             return Err(Error::Invalid(format!("no node of sandbox `{}` is isolated", self.name())));
         }
@@ -120,7 +127,10 @@ fn can_be_primary(sandbox: &Sandbox, healed: &[Node<'_>]) -> bool {
     let has_primary = reachable.iter().any(|node| !is_healed(node) && is_primary(node));
     let nodes = sandbox.topology().nodes();
     let is_enough = match sandbox.topology() {
-        Topology::Cluster(_) => reachable.len() * 2 > nodes,
+        Topology::Cluster(_) => {
+            let witness = usize::from(sandbox.witness().is_some_and(Witness::is_reachable));
+            (reachable.len() + witness) * 2 > sandbox.voters()
+        }
         _ => reachable.len() == nodes,
     };
     has_primary || is_enough

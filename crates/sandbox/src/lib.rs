@@ -40,6 +40,7 @@ mod status;
 mod temporary;
 mod topology;
 mod watchdog;
+mod witness;
 mod wsrep;
 mod wsrep_status;
 
@@ -52,4 +53,5 @@ pub use ports::Ports;
 pub use sandbox::{Lock, Sandbox};
 pub use temporary::Temporary;
 pub use topology::{MAX_CLUSTER_NODES, MAX_NODES, MAX_SOURCES, Topology};
+pub use witness::Witness;
 pub use wsrep_status::WsrepStatus;

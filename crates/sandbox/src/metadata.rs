@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::At;
+use crate::witness::WitnessMetadata;
 use crate::{Error, Ports, Topology};
 
 /// The file's name in the sandbox's folder.
@@ -31,6 +32,12 @@ pub(crate) struct Metadata {
     /// The source of the servers' own copy of Hortator's provider.
     #[serde(default)]
     pub(crate) provider: Option<PathBuf>,
+    /// The provider that the caller has given: its file is copied at each start, whatever the environment says.
+    #[serde(default)]
+    pub(crate) given_provider: Option<PathBuf>,
+    /// The witness of a cluster of Hortator's provider.
+    #[serde(default)]
+    pub(crate) witness: Option<WitnessMetadata>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +62,17 @@ impl Metadata {
         nodes: Vec<NodeMetadata>,
         mysql: Option<PathBuf>,
     ) -> Metadata {
-        Metadata { format: FORMAT, topology, settings, server_version, nodes, mysql, provider: None }
+        Metadata {
+            format: FORMAT,
+            topology,
+            settings,
+            server_version,
+            nodes,
+            mysql,
+            provider: None,
+            given_provider: None,
+            witness: None,
+        }
     }
 
     pub(crate) fn load(folder: &Path) -> Result<Metadata, Error> {

@@ -15,14 +15,15 @@ use crate::options::{self, Files};
 use crate::ports::Ports;
 use crate::process::{self, KILL_TIMEOUT, Process};
 use crate::program::search_path;
+use crate::provider::PROVIDER;
 use crate::sandbox::{Sandbox, make_socket_folder};
-use crate::{Error, Topology, cluster, error_log, mysql, provider, wsrep};
+use crate::{Error, Topology, cluster, error_log, mysql, wsrep};
 
 /// The socket's name in the node's folder.
 pub(crate) const SOCKET_FILE: &str = "socket";
-/// The time limit for a server to become ready; a crashed server recovers from its log first, and a node that joins a
-/// cluster copies all data.
-pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(180);
+/// The time limit for a server to become ready; a crashed server recovers from its log first, a node that joins a
+/// cluster copies all data, and other programs may want the same processors. One that ends is noticed at once.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(600);
 /// The time limit for a clean shutdown, which writes dirty pages.
 const STOP_TIMEOUT: Duration = Duration::from_secs(120);
 /// The number of start attempts when another program takes one of the ports.
@@ -247,7 +248,7 @@ impl<'a> Node<'a> {
             error_log: &folder.join("error.log"),
             temporary: &folder.join("tmp"),
             base: base.as_deref(),
-            provider: &provider::copy_in(self.sandbox.folder()),
+            provider: &PROVIDER.copy_in(self.sandbox.folder()),
         };
         let settings = {
             let metadata = self.sandbox.metadata();

@@ -5,6 +5,7 @@ use crate::Error;
 use crate::error::At;
 use crate::node::{Node, State};
 use crate::sandbox::Sandbox;
+use crate::witness::Witness;
 
 impl Node<'_> {
     /// Stops the server's process (SIGSTOP) until [`Node::resume`]. Its clients wait.
@@ -31,7 +32,9 @@ impl Sandbox {
     /// Resumes all paused servers; an error when no server is paused.
     pub fn resume(&self) -> Result<(), Error> {
         let paused: Vec<_> = self.nodes().filter(|node| node.state() == State::Paused).collect();
-        if paused.is_empty() {
+        let witness = self.witness().filter(|witness| witness.state() == State::Paused);
+        witness.map_or(Ok(()), Witness::resume)?;
+        if paused.is_empty() && witness.is_none() {
             return Err(Error::Invalid(format!("no node of sandbox `{}` is paused", self.name())));
         }
         paused.into_iter().try_for_each(Node::resume)

@@ -64,6 +64,16 @@ impl Process {
         let _ended = pidfd_send_signal(&self.pidfd, Signal::CONT);
     }
 
+    /// Makes a witness drop all its links.
+    pub(crate) fn isolate(&self) -> rustix::io::Result<()> {
+        pidfd_send_signal(&self.pidfd, Signal::USR1)
+    }
+
+    /// Makes an isolated witness link again.
+    pub(crate) fn end_isolation(&self) -> rustix::io::Result<()> {
+        pidfd_send_signal(&self.pidfd, Signal::USR2)
+    }
+
     /// Stops only the server: its child processes continue. Returns when all its threads have stopped.
     pub(crate) fn pause(&self) -> rustix::io::Result<()> {
         pidfd_send_signal(&self.pidfd, Signal::STOP)?;
@@ -132,11 +142,12 @@ pub(crate) fn end_leftovers(group: u32, data_folder: &Path) {
     }
 }
 
-/// Whether an argument of the process is `--datadir=` this folder.
+/// Whether an argument of the process is `--datadir=` this folder, or a witness's `--dir=`.
 fn runs_on(pid: Pid, data_folder: &Path) -> bool {
-    let wanted = [b"--datadir=", data_folder.as_os_str().as_bytes()].concat();
+    let folder = data_folder.as_os_str().as_bytes();
+    let wanted = [[b"--datadir=", folder].concat(), [b"--dir=", folder].concat()];
     let command_line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
-    command_line.split(|byte| *byte == 0).any(|argument| argument == wanted)
+    command_line.split(|byte| *byte == 0).any(|argument| wanted.iter().any(|wanted| argument == wanted))
 }
 
 fn mentions(process: &Path, data_folder: &Path) -> bool {

@@ -1,7 +1,7 @@
-//! Finds Hortator's own wsrep provider, and copies it into a sandbox.
+//! Finds Hortator's own wsrep provider and the program of its witness, and copies them into a sandbox.
 //!
-//! It is a copy, because the servers' account often cannot reach the folder of a build, and because a build must not
-//! change the library of a running server. Only this module reads HORTATOR_PROVIDER.
+//! They are copies, because the servers' account often cannot reach the folder of a build, and because a build must not
+//! change the library of a running server. Only this module reads HORTATOR_PROVIDER and HORTATOR_WITNESS.
 
 use std::env;
 use std::fs;
@@ -11,34 +11,81 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::error::At;
 
-/// The environment variable with the library's path.
-const VARIABLE: &str = "HORTATOR_PROVIDER";
-const FILE: &str = "libhortator_wsrep.so";
-/// The folder of an installed library.
-const INSTALLED: &str = "/usr/lib/hortator";
-/// Every account may read and load it.
+/// Every account may read, load and run it.
 const MODE: u32 = 0o755;
 
-/// The library that a sandbox's servers load.
-pub(crate) fn copy_in(folder: &Path) -> PathBuf {
-    folder.join(FILE)
+/// A file that a build makes and a sandbox copies.
+pub(crate) struct Artifact {
+    file: &'static str,
+    /// The environment variable with its path.
+    variable: &'static str,
+    /// The folder of an installed one.
+    installed: &'static str,
+    package: &'static str,
 }
 
-/// The library that the caller names, or that was built or installed with the running program.
-pub(crate) fn find() -> Result<PathBuf, Error> {
-    if let Some(named) = named()? {
-        return Ok(named);
+/// The library that servers load.
+pub(crate) const PROVIDER: Artifact = Artifact {
+    file: "libhortator_wsrep.so",
+    variable: "HORTATOR_PROVIDER",
+    installed: "/usr/lib/hortator",
+    package: "hortator-provider",
+};
+
+/// The program of a witness.
+pub(crate) const WITNESS: Artifact = Artifact {
+    file: "hortator-witness",
+    variable: "HORTATOR_WITNESS",
+    installed: "/usr/bin",
+    package: "hortator-witness",
+};
+
+impl Artifact {
+    /// The copy in a sandbox.
+    pub(crate) fn copy_in(&self, folder: &Path) -> PathBuf {
+        folder.join(self.file)
     }
-    let program = env::current_exe().unwrap_or_default();
-    let folders: Vec<PathBuf> = folders_of(&program).chain([PathBuf::from(INSTALLED)]).collect();
-    folders.iter().map(|folder| folder.join(FILE)).find(|path| path.is_file()).ok_or_else(|| {
-        let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-        Error::Invalid(format!(
-            "{FILE} is not in any of these folders: {}. Build it with `cargo build{} -p hortator-provider`, or set {VARIABLE} to its path",
-            folders.join(", "),
-            profile_of(&program)
-        ))
-    })
+
+    /// The one that the caller names, or that was built or installed with the running program.
+    pub(crate) fn find(&self) -> Result<PathBuf, Error> {
+        if let Some(named) = self.named()? {
+            return Ok(named);
+        }
+        let program = env::current_exe().unwrap_or_default();
+        let folders: Vec<PathBuf> = folders_of(&program).chain([PathBuf::from(self.installed)]).collect();
+        folders.iter().map(|folder| folder.join(self.file)).find(|path| path.is_file()).ok_or_else(|| {
+            let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+            Error::Invalid(format!(
+                "{} is not in any of these folders: {}. Build it with `cargo build{} -p {}`, or set {} to its path",
+                self.file,
+                folders.join(", "),
+                profile_of(&program),
+                self.package,
+                self.variable
+            ))
+        })
+    }
+
+    /// The one that the caller names, if any.
+    pub(crate) fn named(&self) -> Result<Option<PathBuf>, Error> {
+        match env::var_os(self.variable).filter(|name| !name.is_empty()).map(PathBuf::from) {
+            Some(path) => {
+                let found = path.canonicalize();
+                found.map(Some).map_err(|error| {
+                    Error::Invalid(format!("cannot find the file in {}, {}: {error}", self.variable, path.display()))
+                })
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Replaces the sandbox's copy by `source`. A running process keeps the one that it has loaded.
+    pub(crate) fn copy(&self, source: &Path, folder: &Path) -> Result<(), Error> {
+        let new = folder.join(format!("{}.new", self.file));
+        fs::copy(source, &new).at("copy", source)?;
+        fs::set_permissions(&new, fs::Permissions::from_mode(MODE)).at("change the mode of", &new)?;
+        fs::rename(&new, self.copy_in(folder)).at("write", &self.copy_in(folder))
+    }
 }
 
 /// The folders of libraries for a program: beside the program. cargo runs tests in a folder below that.
@@ -52,22 +99,6 @@ fn folders_of(program: &Path) -> impl Iterator<Item = PathBuf> {
 fn profile_of(program: &Path) -> &'static str {
     let is_debug = program.components().any(|folder| folder.as_os_str() == "debug");
     if is_debug { "" } else { " --release" }
-}
-
-/// The library that the caller names, if any.
-pub(crate) fn named() -> Result<Option<PathBuf>, Error> {
-    match env::var_os(VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from) {
-        Some(path) => Ok(Some(path.canonicalize().at("find the file in HORTATOR_PROVIDER,", &path)?)),
-        None => Ok(None),
-    }
-}
-
-/// Replaces the sandbox's copy by `source`. A running server keeps the library that it has loaded.
-pub(crate) fn copy(source: &Path, folder: &Path) -> Result<(), Error> {
-    let new = folder.join(format!("{FILE}.new"));
-    fs::copy(source, &new).at("copy", source)?;
-    fs::set_permissions(&new, fs::Permissions::from_mode(MODE)).at("change the mode of", &new)?;
-    fs::rename(&new, copy_in(folder)).at("write", &copy_in(folder))
 }
 
 #[cfg(test)]
@@ -95,9 +126,9 @@ mod tests {
         let built = folder.path().join("built.so");
         for contents in ["one", "two"] {
             fs::write(&built, contents).unwrap();
-            copy(&built, folder.path()).unwrap();
-            assert_eq!(fs::read_to_string(copy_in(folder.path())).unwrap(), contents);
+            PROVIDER.copy(&built, folder.path()).unwrap();
+            assert_eq!(fs::read_to_string(PROVIDER.copy_in(folder.path())).unwrap(), contents);
         }
-        assert_eq!(fs::metadata(copy_in(folder.path())).unwrap().permissions().mode() & 0o777, MODE);
+        assert_eq!(fs::metadata(PROVIDER.copy_in(folder.path())).unwrap().permissions().mode() & 0o777, MODE);
     }
 }

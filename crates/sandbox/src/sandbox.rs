@@ -15,7 +15,8 @@ use crate::node::{Node, SOCKET_FILE};
 use crate::ports::Ports;
 use crate::process::Process;
 use crate::program::Programs;
-use crate::{Error, Topology, cluster, data_folder, fan_in, galera, paths, semisync};
+use crate::witness::{self, Witness};
+use crate::{Error, State, Topology, cluster, data_folder, fan_in, galera, paths, semisync};
 
 /// The capacity of sockaddr_un, less its final zero byte (unix(7)).
 const SOCKET_PATH_LIMIT_BYTES: usize = 107;
@@ -146,6 +147,25 @@ impl Sandbox {
         }
     }
 
+    /// Its witness, if it has one.
+    pub fn witness(&self) -> Option<Witness<'_>> {
+        let has_one = self.metadata().witness.is_some();
+        has_one.then(|| Witness::new(self))
+    }
+
+    /// Gives the sandbox a witness, which does not run yet.
+    pub(crate) fn add_witness(&self) -> Result<(), Error> {
+        let prepared = witness::prepare(&self.folder, self.account)?;
+        let mut metadata = self.metadata();
+        metadata.witness = Some(prepared);
+        metadata.save(&self.folder)
+    }
+
+    /// The number of voters of a cluster of Hortator's own provider.
+    pub(crate) fn voters(&self) -> usize {
+        self.topology().nodes() + usize::from(self.witness().is_some())
+    }
+
     /// The configuration for `hortator replicate`, of a sandbox of several sources.
     pub fn replicate_file(&self) -> Option<PathBuf> {
         matches!(self.topology(), Topology::FanIn(_)).then(|| self.folder.join(fan_in::CONFIGURATION))
@@ -210,13 +230,18 @@ impl Sandbox {
 
     /// Starts every node that does not run, and waits until all are ready. Paused nodes stay paused.
     pub fn start(&self) -> Result<(), Error> {
+        if let Some(witness) = self.witness().filter(|witness| witness.process().is_none()) {
+            witness.launch()?;
+        }
         let down: Vec<usize> = self.nodes().filter(|node| node.process().is_none()).map(Node::index).collect();
-        self.start_nodes(&down)
+        self.start_nodes(&down)?;
+        self.witness().filter(|witness| witness.state() == State::Running).map_or(Ok(()), Witness::wait_for_vote)
     }
 
-    /// Shuts every node down, the last first, so that node 1 of a cluster is the most advanced.
+    /// Shuts every node down, the last first, so that node 1 of a cluster is the most advanced; then the witness.
     pub fn stop(&self) -> Result<(), Error> {
-        self.nodes().collect::<Vec<_>>().into_iter().rev().try_for_each(Node::stop)
+        self.nodes().collect::<Vec<_>>().into_iter().rev().try_for_each(Node::stop)?;
+        self.witness().map_or(Ok(()), Witness::stop)
     }
 
     /// Kills every node at once, as a power failure does.
@@ -224,6 +249,7 @@ impl Sandbox {
         let processes: Vec<_> = self.nodes().map(Node::process).collect();
         // No node may continue without the others while one of them is waited for.
         processes.iter().flatten().for_each(Process::kill);
+        self.witness().map_or(Ok(()), Witness::kill)?;
         self.nodes().zip(&processes).try_for_each(|(node, process)| node.wait_killed(process.as_ref()))
     }
 
@@ -285,6 +311,13 @@ impl Sandbox {
     pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut NodeMetadata)) -> Result<(), Error> {
         let mut metadata = self.metadata();
         change(&mut metadata.nodes[index]);
+        metadata.save(&self.folder)
+    }
+
+    /// The servers get a copy of this provider at each start.
+    pub(crate) fn give_provider(&self, source: PathBuf) -> Result<(), Error> {
+        let mut metadata = self.metadata();
+        metadata.given_provider = Some(source);
         metadata.save(&self.folder)
     }
 

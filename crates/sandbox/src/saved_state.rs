@@ -6,19 +6,23 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::Error;
 use crate::account::Account;
 use crate::error::At;
 use crate::node::{Node, POLL_INTERVAL, START_TIMEOUT};
+use crate::options::path_option;
 use crate::process::Process;
 use crate::sandbox::Sandbox;
+use crate::topology::Topology;
 
 const STATE_FILE: &str = "grastate.dat";
 /// The start of the line with the result of `--wsrep-recover`.
 const RECOVERED: &str = "WSREP: Recovered position: ";
+/// What the server says when it has rolled back, and ends.
+const ROLLED_BACK: &str = "Please restart without --tc-heuristic-recover";
 /// The history UUID of a node without a complete copy of the data: it ended during a state transfer.
 const NO_HISTORY: &str = "00000000-0000-0000-0000-000000000000";
 
@@ -80,15 +84,63 @@ pub(crate) fn position(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Posit
 /// The position of the storage engine of a node that does not run, as reported by a run of the server with
 /// `--wsrep-recover`. The run does not load the provider.
 pub(crate) fn recovered(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Position>, Error> {
+    if matches!(sandbox.topology(), Topology::Cluster(_)) && writes_binary_log(&node.arguments()?) {
+        roll_back_prepared(sandbox, node)?;
+    }
+    // With a binary log, the run would commit prepared transactions that are in the binary log, even those after one that
+    // was not prepared yet; its seqno would then wrongly count as applied.
+    let (text, log) = run_once(sandbox, node, &["--skip-log-bin", "--wsrep-recover"])?;
+    match recovered_in(&text) {
+        Some(position) => {
+            fs::remove_file(&log).at("remove", &log)?;
+            Ok(Some(position).filter(|position| position.history != NO_HISTORY))
+        }
+        None => Err(node.failed_by("did not report its position in the cluster's history".to_owned(), &log)),
+    }
+}
+
+/// Names the log of DDL statements of a run that must leave the server's alone.
+const NO_DDL_LOG: &str = "--log-ddl-recovery=rollback-only.ddl";
+/// The name of the binary log of [`roll_back_prepared`], which has no transactions.
+const EMPTY_BINARY_LOG: &str = "rollback-only";
+
+/// Rolls back what is prepared in the storage engine of a node with Hortator's provider. Without a binary log,
+/// `--wsrep-recover` would commit it, also what is not in the binary log, and nobody would write it there. The provider has
+/// it all in its log, and knows what the binary log holds.
+fn roll_back_prepared(sandbox: &Sandbox, node: Node<'_>) -> Result<(), Error> {
+    let base = node.data_dir().join(EMPTY_BINARY_LOG);
+    let options = [
+        path_option("log-bin", &base)?,
+        path_option("log-bin-index", &base.with_extension("index"))?,
+        "--tc-heuristic-recover=ROLLBACK".to_owned(),
+        // Not the provider.
+        "--wsrep-recover".to_owned(),
+    ];
+    let (text, log) = run_once(sandbox, node, &options.each_ref().map(String::as_str))?;
+    // The run always ends with an error, which says how to go on.
+    if !text.contains(ROLLED_BACK) {
+        return Err(node.failed_by("did not roll back its prepared transactions".to_owned(), &log));
+    }
+    fs::remove_file(&log).at("remove", &log)
+}
+
+/// Whether a server with these arguments writes a binary log.
+fn writes_binary_log(arguments: &[String]) -> bool {
+    let mut names = arguments.iter().map(|argument| argument.split('=').next().unwrap_or_default().replace('_', "-"));
+    names.rfind(|name| ["--log-bin", "--skip-log-bin"].contains(&name.as_str())).is_some_and(|last| last == "--log-bin")
+}
+
+/// Runs the node's server with these options too, until it ends. Returns its error log, and the file with it.
+fn run_once(sandbox: &Sandbox, node: Node<'_>, options: &[&str]) -> Result<(String, PathBuf), Error> {
     let log = sandbox.folder().join(format!("{}.recover.log", node.name()));
     let output = File::create(&log).at("create", &log)?;
     let mut child = node
         .server_command(output)?
         .args(node.arguments()?)
-        // On standard error, which is the log opened above. With a binary log, the run would commit prepared
-        // transactions that are in the binary log, even those after one that was not prepared yet; its seqno would then
-        // wrongly count as applied.
-        .args(["--skip-log-error", "--skip-log-bin", "--wsrep-recover"])
+        // On standard error, which is the log opened above. The log of DDL statements in progress is for the start of the
+        // server, which knows its binary log: these runs would delete it.
+        .args(["--skip-log-error", NO_DDL_LOG])
+        .args(options)
         .spawn()
         .at("run", &sandbox.programs()?.server)?;
     let process = Process::started(&child).at("watch", &node.data_dir())?;
@@ -104,14 +156,14 @@ pub(crate) fn recovered(sandbox: &Sandbox, node: Node<'_>) -> Result<Option<Posi
         }
     }
     let _reaped = child.wait();
-    let text = fs::read_to_string(&log).at("read", &log)?;
-    match recovered_in(&text) {
-        Some(position) => {
-            fs::remove_file(&log).at("remove", &log)?;
-            Ok(Some(position).filter(|position| position.history != NO_HISTORY))
+    for entry in fs::read_dir(node.data_dir()).at("read", &node.data_dir())? {
+        let path = entry.at("read", &node.data_dir())?.path();
+        if path.file_stem().is_some_and(|stem| stem == EMPTY_BINARY_LOG) {
+            fs::remove_file(&path).at("remove", &path)?;
         }
-        None => Err(node.failed_by("did not report its position in the cluster's history".to_owned(), &log)),
     }
+    let text = fs::read_to_string(&log).at("read", &log)?;
+    Ok((text, log))
 }
 
 fn saved_in(text: &str) -> Option<Position> {
@@ -147,6 +199,21 @@ mod tests {
         assert_eq!(recovered_in(&log), Some(Position { history: HISTORY.to_owned(), seqno: 42 }));
         assert_eq!(recovered_in(&format!("{RECOVERED}{HISTORY}:7,0-1-9\n")).unwrap().seqno, 7);
         assert_eq!(recovered_in("nothing"), None);
+    }
+
+    #[test]
+    fn the_last_argument_about_a_binary_log_counts() {
+        for (arguments, expected) in [
+            (&["--port=1"][..], false),
+            (&["--log-bin"], true),
+            (&["--port=1", "--log_bin=b"], true),
+            (&["--log-bin-index=b.index"], false),
+            (&["--log_bin=b", "--skip-log-bin"], false),
+            (&["--skip-log-bin", "--log-bin=b"], true),
+        ] {
+            let arguments: Vec<String> = arguments.iter().map(|one| (*one).to_owned()).collect();
+            assert_eq!(writes_binary_log(&arguments), expected, "{arguments:?}");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::error::At;
 
 /// `$1` is the sandbox's folder; further arguments are folders to remove with it. The script needs two checks without a
 /// server, a moment apart, because a server may be just about to start; and never more than 100 checks. `grep` reads
-/// its patterns from standard input, so as not to find itself; the second form is that of a state transfer's shell.
+/// its patterns from standard input, so as not to find itself; the second form is that of a state transfer's shell, the third that of a witness.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM
 read -r word
@@ -23,7 +23,7 @@ read -r word
 empty=0 looks=0
 while [ $empty -lt 2 ] && [ $looks -lt 100 ]; do
   empty=$((empty + 1)) looks=$((looks + 1))
-  for file in $(printf '%s\n' "--datadir=$1/" "--datadir '$1/" | grep -lsFf - /proc/[0-9]*/cmdline); do
+  for file in $(printf '%s\n' "--datadir=$1/" "--datadir '$1/" "--dir=$1/witness" | grep -lsFf - /proc/[0-9]*/cmdline); do
     pid=${file#/proc/} pid=${pid%/cmdline} empty=0
     kill -9 "-$pid" "$pid" 2>/dev/null
   done

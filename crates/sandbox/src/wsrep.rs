@@ -18,6 +18,9 @@ use crate::wsrep_status::WsrepStatus;
 /// The argument that makes a server bootstrap a cluster.
 pub(crate) const NEW_CLUSTER: &str = "--wsrep-new-cluster";
 
+/// The name of every cluster.
+pub(crate) const CLUSTER_NAME: &str = "sandbox";
+
 /// The arguments of a node's server. `settings` are values of wsrep_provider_options besides the addresses.
 pub(crate) fn arguments(
     provider: &Path,
@@ -39,7 +42,7 @@ pub(crate) fn arguments(
         "--innodb-autoinc-lock-mode=2".to_owned(),
         "--wsrep-on=ON".to_owned(),
         path_option("wsrep-provider", provider)?,
-        "--wsrep-cluster-name=sandbox".to_owned(),
+        format!("--wsrep-cluster-name={CLUSTER_NAME}"),
         format!("--wsrep-cluster-address=gcomm://{}", nodes.join(",")),
         format!("--wsrep-node-name=node{}", index + 1),
         format!("--wsrep-node-address=127.0.0.1:{}", own.group),

@@ -1,5 +1,5 @@
-//! `cargo xtask deb`: Debian packages of the program and of the provider, each with one of its debug symbols, in
-//! target/debian. With `--check`, installs them in a new Debian system in a folder, and uses them there.
+//! `cargo xtask deb`: Debian packages of the program, of the provider and of its witness, each with one of its debug
+//! symbols, in target/debian. With `--check`, installs them in a new Debian system in a folder, and uses them there.
 
 mod clean_system;
 
@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 /// The version of cargo-deb that the descriptions of the packages are written for.
 const CARGO_DEB: &str = "3.8.0";
 /// The crates that have a package.
-const CRATES: [&str; 2] = ["hortator", "hortator-provider"];
+const CRATES: [&str; 3] = ["hortator", "hortator-provider", "hortator-witness"];
 /// The scripts for shells: the argument of `hortator completions`, and the file's name.
 const COMPLETIONS: [(&str, &str); 3] = [("bash", "hortator.bash"), ("zsh", "hortator.zsh"), ("fish", "hortator.fish")];
 
@@ -71,7 +71,11 @@ fn make_manuals(repository: &Path) -> anyhow::Result<()> {
         let path = folder.join(file);
         fs::write(&path, script).with_context(|| format!("writing {}", path.display()))?;
     }
-    Ok(())
+    let folder = folder.join("witness");
+    fs::create_dir(&folder).with_context(|| format!("creating {}", folder.display()))?;
+    let page = output(Command::new(repository.join("target/release/hortator-witness")).arg("--man-page"))?;
+    let path = folder.join("hortator-witness.1");
+    fs::write(&path, page).with_context(|| format!("writing {}", path.display()))
 }
 
 /// The program of cargo-deb, which is built below target/ if it is not there.

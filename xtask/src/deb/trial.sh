@@ -21,6 +21,22 @@ done
 size=$(stat -c %s /usr/bin/hortator)
 [ "$size" -lt 20000000 ] || { echo "the program has $size bytes: are its debug symbols in it?" >&2; exit 1; }
 
+say "a witness, without any database server"
+apt-get --quiet --quiet --yes --no-install-recommends install /packages/hortator-witness_*.deb >/dev/null
+if [ -e /usr/sbin/mariadbd ]; then echo "the witness brought a server" >&2; exit 1; fi
+id hortator-witness >/dev/null
+for file in /usr/share/man/man1/hortator-witness.1.gz /usr/lib/systemd/system/hortator-witness.service \
+    /etc/default/hortator-witness; do
+    [ -s "$file" ] || { echo "the package lacks $file" >&2; exit 1; }
+done
+install -d -o hortator-witness -g hortator-witness -m 700 /var/lib/hortator-witness
+setpriv --reuid=hortator-witness --regid=hortator-witness --clear-groups hortator-witness --dir /var/lib/hortator-witness \
+    --cluster-address gcomm://127.0.0.1:4999 --listen 127.0.0.1:4998 2>/tmp/witness.log &
+witness=$!
+for _ in $(seq 100); do if grep -q "the witness listens" /tmp/witness.log; then break; fi; sleep 0.1; done
+kill "$witness"
+wait "$witness" || { cat /tmp/witness.log >&2; exit 1; }
+
 say "load without a server: one message"
 if hortator load /dev/null 2>/tmp/message; then echo "a load without a server succeeded" >&2; exit 1; fi
 cat /tmp/message
@@ -40,7 +56,11 @@ su visitor -c 'set -e; cd
     hortator sandbox up cluster 1 --name node >/dev/null
     hortator sandbox status node
     hortator sandbox kill node; hortator sandbox start node
-    hortator sandbox down node'
+    hortator sandbox down node
+    hortator sandbox up cluster 2 --witness --name pair >/dev/null
+    hortator sandbox status pair
+    hortator sandbox kill pair 2; hortator sandbox start pair
+    hortator sandbox down pair'
 
 say "a server of the packages with the provider: started as galera_new_cluster does, killed, and recovered by galera_recovery"
 cat >/etc/mysql/mariadb.conf.d/70-hortator.cnf <<END
@@ -79,6 +99,6 @@ mariadb-admin shutdown
 wait "$server" || true
 
 say "remove"
-apt-get --quiet --quiet --yes purge hortator hortator-provider >/dev/null
-[ ! -e /usr/bin/hortator ] && [ ! -e /usr/lib/hortator ]
+apt-get --quiet --quiet --yes purge hortator hortator-provider hortator-witness >/dev/null
+[ ! -e /usr/bin/hortator ] && [ ! -e /usr/lib/hortator ] && [ ! -e /var/lib/hortator-witness ]
 say "done"

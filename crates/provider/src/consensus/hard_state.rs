@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! # a remark
-//! version: 3
+//! version: 5
+//! protocol_version: 8
 //! node: 00000000000004d2
 //! term: 7
 //! voted_for: 000000000000162e
@@ -17,14 +18,17 @@
 //! snapshot_index: 9
 //! voter: 00000000000004d2 10.0.0.1:4567
 //! voter: 000000000000162e 10.0.0.2:4567
+//! pending_voters: 5 820 00000000000004d2 000000000000162e 00000000000017a3
 //! generation: 4d7c1f0e-93aa-4b55-8a0c-6f2f3e3c9b01
 //! generation: 0b7f1a52-5f0d-4a51-9c36-0f6b8f0d7e11
 //! checksum: 5f0c8e4a
 //! ```
 //!
 //! The checksum is the CRC-32 (IEEE) of all text before its line. `voted_for` may be `none`. The generations are the
-//! current one and the earlier ones ([`Lineage`]). Version 1 has no generations, version 2 no snapshot; both are read as
-//! well.
+//! current one and the earlier ones ([`Lineage`]). A line `pending_voters` has the term and the index of an entry that
+//! changes the voters, and those voters. Version 1 has no generations, version 2 no snapshot, version 3 no pending voters,
+//! version 4 no protocol version: it is the first one. All are read, and version 4 is written until another protocol
+//! version is in force (the module `protocol`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,10 +37,11 @@ use std::path::{Path, PathBuf};
 
 use super::NodeId;
 use super::lineage::Lineage;
-use super::raft::{LogId, Term};
+use super::raft::{LogId, Membership, PendingMembership, Term};
 use crate::atomic_file;
 use crate::identity::Uuid;
 use crate::log::Index;
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 
 #[cfg(test)]
 mod tests;
@@ -44,9 +49,10 @@ mod tests;
 /// The file's name in the data folder.
 pub const FILE_NAME: &str = "hortator.raft.log";
 
-const VERSION: &str = "3";
-/// Without generations, and without the snapshot.
-const OLD_VERSIONS: [&str; 2] = ["1", "2"];
+/// The newest version that this release writes.
+const VERSION: u8 = ProtocolRange::SPOKEN.newest.hard_state_version();
+/// Without generations, without the snapshot, and without pending voters.
+const OLD_VERSIONS: [u8; 3] = [1, 2, 3];
 
 /// The hard state of a node, with its voters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +71,12 @@ pub struct HardState {
     pub snapshot_log_id: LogId,
     /// The voters since then, with their addresses.
     pub voters: BTreeMap<NodeId, String>,
+    /// Voters that the log may name and not hold after a crash ([`super::raft::Raft::pending_memberships`]).
+    pub pending_memberships: Vec<PendingMembership>,
     /// The generations of the cluster. Unknown: the node belongs to no cluster yet, or an older release wrote the file.
     pub lineage: Lineage,
+    /// The protocol version in force, as far as this node has ordered the log.
+    pub protocol: ProtocolVersion,
 }
 
 /// Why the file cannot be used.
@@ -104,12 +114,24 @@ pub enum Error {
         expected: u32,
     },
     /// A newer release wrote the file.
-    #[error("{path} has version {found}, this release reads version {VERSION}: use the newer release")]
+    #[error("{path} has version {found}, this release reads up to version {VERSION}: use the newer release")]
     Newer {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: String,
+    },
+    /// The cluster has a newer protocol version in force.
+    #[error(
+        "protocol version {found} is in force in the cluster of {path}, this release speaks up to version {}: use the newer \
+         release",
+        ProtocolRange::SPOKEN.newest
+    )]
+    NewerProtocol {
+        /// The file.
+        path: PathBuf,
+        /// The version in force.
+        found: ProtocolVersion,
     },
     /// An address that does not fit into a line.
     #[error("`{}` is not a valid address of node {node}: use HOST:PORT", address.escape_debug())]
@@ -149,12 +171,28 @@ impl HardState {
     }
 
     fn text(&self) -> Result<String, Error> {
-        let Self { node, term, voted_for, committed, membership_log_id, snapshot_log_id, voters, lineage } = self;
+        let Self {
+            node,
+            term,
+            voted_for,
+            committed,
+            membership_log_id,
+            snapshot_log_id,
+            voters,
+            pending_memberships,
+            lineage,
+            protocol,
+        } = self;
+        let version = protocol.hard_state_version();
+        let protocol_line = match *protocol {
+            ProtocolVersion::FIRST => String::new(),
+            protocol => format!("protocol_version: {protocol}\n"),
+        };
         let voted_for = voted_for.map_or("none".to_owned(), |node| node.to_string());
         let mut text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it, do not copy it to \
              another node.\n\
-             version: {VERSION}\nnode: {node}\nterm: {}\nvoted_for: {voted_for}\ncommitted: {committed}\n\
+             version: {version}\n{protocol_line}node: {node}\nterm: {}\nvoted_for: {voted_for}\ncommitted: {committed}\n\
              membership_term: {}\nmembership_index: {}\nsnapshot_term: {}\nsnapshot_index: {}\n",
             term.0, membership_log_id.term.0, membership_log_id.index, snapshot_log_id.term.0, snapshot_log_id.index
         );
@@ -163,6 +201,13 @@ impl HardState {
                 return Err(Error::Address { node: *node, address: address.clone() });
             }
             text.push_str(&format!("voter: {node} {address}\n"));
+        }
+        for (LogId { term, index }, membership) in pending_memberships {
+            text.push_str(&format!("pending_voters: {} {index}", term.0));
+            for voter in &membership.voters {
+                text.push_str(&format!(" {voter}"));
+            }
+            text.push('\n');
         }
         for generation in lineage.newest_first() {
             text.push_str(&format!("generation: {generation}\n"));
@@ -174,7 +219,10 @@ impl HardState {
     /// Checks the version before the checksum: a newer version may store the checksum elsewhere.
     fn parse(text: &str, path: &Path) -> Result<Self, Error> {
         let version = text.lines().find_map(|line| line.strip_prefix("version: "));
-        let is_known = |found: &str| found == VERSION || OLD_VERSIONS.contains(&found);
+        let is_known = |found: &str| {
+            let written = [ProtocolVersion::FIRST.hard_state_version(), VERSION];
+            found.parse().is_ok_and(|found| OLD_VERSIONS.contains(&found) || written.contains(&found))
+        };
         let is_newer = |found: &&str| !is_known(found) && found.parse::<u64>().is_ok();
         if let Some(found) = version.filter(is_newer) {
             return Err(Error::Newer { path: path.to_owned(), found: found.to_owned() });
@@ -184,6 +232,13 @@ impl HardState {
             lines.take();
         }
         lines.value("version", |value| is_known(value).then_some(()))?;
+        let mut protocol = ProtocolVersion::FIRST;
+        if lines.rest.starts_with("protocol_version: ") {
+            protocol = lines.value("protocol_version", |value| value.parse().map(ProtocolVersion).ok())?;
+            if protocol > ProtocolRange::SPOKEN.newest {
+                return Err(Error::NewerProtocol { path: path.to_owned(), found: protocol });
+            }
+        }
         let node = lines.value("node", node_id)?;
         let term = Term(lines.value("term", number)?);
         let voted_for =
@@ -203,6 +258,10 @@ impl HardState {
                 Some((node_id(node)?, address.to_owned()))
             })?;
             voters.insert(node, address);
+        }
+        let mut pending_memberships = Vec::new();
+        while lines.rest.starts_with("pending_voters: ") {
+            pending_memberships.push(lines.value("pending_voters", pending_membership)?);
         }
         let mut generations = Vec::new();
         while lines.rest.starts_with("generation: ") {
@@ -226,7 +285,9 @@ impl HardState {
             membership_log_id: membership_at,
             snapshot_log_id,
             voters,
+            pending_memberships,
             lineage,
+            protocol,
         })
     }
 }
@@ -261,6 +322,14 @@ impl Lines<'_> {
 
 fn number(text: &str) -> Option<u64> {
     text.parse().ok()
+}
+
+/// Term, index and voters.
+fn pending_membership(text: &str) -> Option<PendingMembership> {
+    let mut words = text.split(' ');
+    let log_id = LogId { term: Term(number(words.next()?)?), index: Index(number(words.next()?)?) };
+    let voters = words.map(node_id).collect::<Option<_>>()?;
+    Some((log_id, Membership { voters }))
 }
 
 fn node_id(text: &str) -> Option<NodeId> {

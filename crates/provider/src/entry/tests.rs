@@ -2,7 +2,8 @@
 
 use super::*;
 
-const STAMP: Stamp = Stamp { seqno: 41, term: Term(3) };
+const STAMP: Stamp = Stamp { seqno: 41, term: Term(3), protocol: ProtocolVersion::FIRST };
+const NEWEST: Stamp = Stamp { protocol: ProtocolVersion::NAMED, ..STAMP };
 const DECISION_7: VoteResult = VoteResult { error: 7, agreeing: 2 };
 
 fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
@@ -12,17 +13,13 @@ fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
     (head, keys, b"events".to_vec())
 }
 
-fn encoded() -> Vec<u8> {
+fn encoded(stamp: Stamp) -> Vec<u8> {
     let (head, keys, data) = write_set();
     let mut bytes =
         encode_write_set(&WriteSetHead { source: Uuid::UNDEFINED, last_seen: 0, ..head }, &keys, data.len());
     set_source(&mut bytes, &head);
     bytes.extend(&data);
-    placed(bytes)
-}
-
-fn placed(mut bytes: Vec<u8>) -> Vec<u8> {
-    set_stamp(&mut bytes, STAMP);
+    set_stamp(&mut bytes, stamp);
     bytes
 }
 
@@ -48,11 +45,20 @@ fn voters() -> Vec<Voter> {
     vec![Voter { node: NodeId(9), address: "10.0.0.1:4567".into() }, Voter { node: NodeId(1), address: "b".into() }]
 }
 
-/// One entry of each kind, and its bytes.
-fn all() -> Vec<(Entry, Vec<u8>)> {
+/// One entry of each kind, and its bytes, as of the first and the newest protocol version.
+fn all() -> Vec<(Stamp, Entry, Vec<u8>)> {
+    let with = |stamp| all_with(stamp).into_iter().map(move |(entry, bytes)| (stamp, entry, bytes));
+    with(STAMP).chain(with(NEWEST)).collect()
+}
+
+fn all_with(stamp: Stamp) -> Vec<(Entry, Vec<u8>)> {
+    let placed = |mut bytes: Vec<u8>| {
+        set_stamp(&mut bytes, stamp);
+        bytes
+    };
     let (head, keys, data) = write_set();
     vec![
-        (Entry::WriteSet { head, keys, data }, encoded()),
+        (Entry::WriteSet { head, keys, data }, encoded(stamp)),
         (Entry::View { number: 4, members: members() }, placed(encode_view(4, &members()))),
         (Entry::CommitCut(cut()), placed(encode_commit_cut(&cut()))),
         (Entry::NoOp, placed(encode_no_op())),
@@ -63,10 +69,10 @@ fn all() -> Vec<(Entry, Vec<u8>)> {
 
 #[test]
 fn entries_round_trip() {
-    for (entry, bytes) in all() {
-        assert_eq!(decode(&bytes), Ok((STAMP, entry.clone())));
-        let (stamp, shape) = meta(&bytes).unwrap();
-        assert_eq!((stamp, shape.term), (STAMP, Term(3)));
+    for (stamp, entry, bytes) in all() {
+        assert_eq!(decode(&bytes), Ok((stamp, entry.clone())));
+        let (found, shape) = meta(&bytes).unwrap();
+        assert_eq!((found, shape.term), (stamp, Term(3)));
         assert_eq!(shape.membership.is_some(), matches!(entry, Entry::Membership(_)));
         assert!(has_head(&bytes));
     }
@@ -77,7 +83,7 @@ fn the_first_format_is_read() {
     // As the first release wrote it: a commit cut at 77, with a head of 64 bytes.
     let mut bytes = vec![0; 64];
     (bytes[0], bytes[1], bytes[8]) = (3, 1, 77);
-    let stamp = Stamp { seqno: 77, term: Term(0) };
+    let stamp = Stamp { seqno: 77, term: Term(0), protocol: ProtocolVersion::FIRST };
     assert_eq!(decode(&bytes), Ok((stamp, Entry::CommitCut(CommitCut { upto: 77, ..CommitCut::default() }))));
     assert!(!has_head(&bytes));
 }
@@ -91,7 +97,7 @@ fn a_name_that_is_too_long_is_truncated() {
 
 #[test]
 fn no_part_of_an_entry_is_valid() {
-    for (entry, bytes) in all() {
+    for (_, entry, bytes) in all() {
         for length in 0..bytes.len() {
             assert!(decode(&bytes[..length]).is_err(), "{length} of {} bytes of {entry:?}", bytes.len());
         }
@@ -117,7 +123,7 @@ fn damaged_bytes_are_refused_or_a_valid_entry() {
         (state >> 33) as usize % bound
     };
     for _ in 0..100_000 {
-        let mut bytes = all[below(all.len())].1.clone();
+        let mut bytes = all[below(all.len())].2.clone();
         for _ in 0..=below(4) {
             let at = below(bytes.len());
             bytes[at] = [0, 1, 0x7f, 0x80, 0xff, below(256) as u8][below(6)];
@@ -148,5 +154,34 @@ fn an_order_with_other_certification_rules_is_refused() {
         assert_eq!(error, Error::OtherRules(next.into()));
         assert!(error.to_string().contains("version 2 of the certification rules, this release has version 1"));
         assert!(!is_whole(&with_rules(next)), "nor is it taken from a node of another release");
+    }
+}
+
+#[test]
+fn the_stamp_s_protocol_version_decides_on_the_format() {
+    for ((_, first), (_, newest)) in all_with(STAMP).into_iter().zip(all_with(NEWEST)) {
+        assert_eq!((first[1], first[2]), (2, 0), "as the previous release writes it");
+        assert_eq!((newest[1], newest[2]), (3, 8));
+        // A leader writes its stamp into a proposal of either release.
+        for mut bytes in [first.clone(), newest.clone()] {
+            set_stamp(&mut bytes, NEWEST);
+            assert_eq!(bytes, newest);
+            set_stamp(&mut bytes, STAMP);
+            assert_eq!(bytes, first);
+        }
+    }
+}
+
+#[test]
+fn a_protocol_version_that_this_release_lacks_is_reported() {
+    for (_, mut bytes) in all_with(NEWEST) {
+        bytes[2] = ProtocolRange::SPOKEN.newest.0 + 1;
+        let error = decode(&bytes).unwrap_err();
+        assert_eq!(error, Error::OtherProtocol(ProtocolVersion(9)));
+        assert!(error.to_string().contains("protocol version 9, this release speaks versions 7-8: use the newer"));
+        assert!(meta(&bytes).is_err() && !is_whole(&bytes), "nor is it taken from a node of another release");
+        // The format and the version belong together.
+        bytes[2] = ProtocolVersion::FIRST.0;
+        assert!(matches!(decode(&bytes), Err(Error::Malformed(_))));
     }
 }

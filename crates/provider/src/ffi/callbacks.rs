@@ -12,7 +12,7 @@ use super::abi::{
 use super::text::to_server;
 use super::{allowlist, process};
 use crate::identity::{Gtid, Uuid};
-use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, View, ViewStatus};
+use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, StopMark, View, ViewStatus};
 
 /// The provider's capabilities, also sent with each view.
 pub const CAPABILITIES: u32 = capability::MULTI_MASTER
@@ -169,6 +169,14 @@ impl Server for Callbacks {
 
     fn allows_address(&self, address: &str) -> bool {
         allowlist::allows(address)
+    }
+
+    fn write_binary_log(&self, writes: bool) {
+        process::write_binary_log(writes);
+    }
+
+    fn stop_mark(&self) -> StopMark {
+        process::stop_mark()
     }
 
     fn end_start(&self) {

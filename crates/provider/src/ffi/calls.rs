@@ -193,7 +193,6 @@ unsafe fn answer(outcome: Outcome, target: *mut RawMeta) -> Status {
         Outcome::Failed(meta) => (Status::TrxFail, meta),
         Outcome::Aborted(meta) => (Status::BfAbort, meta),
         Outcome::NotOrdered => (Status::ConnFail, UNDEFINED_META),
-        Outcome::RollBack => (Status::TrxFail, UNDEFINED_META),
         Outcome::TooLarge => (Status::SizeExceeded, UNDEFINED_META),
         Outcome::Broken => (Status::NodeFail, UNDEFINED_META),
         Outcome::NotAllowed => (Status::NotAllowed, UNDEFINED_META),

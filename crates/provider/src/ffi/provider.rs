@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::abi::{InitArgs, Status, Wsrep};
 use super::callbacks::{Callbacks, gtid};
-use super::process::{discard_saved, has_binary_log, save_at_exit};
+use super::process::{binary_log, discard_saved, save_at_exit};
 use super::stats::StatsBlock;
 use super::text::from_server;
 use crate::galera_lines::KnownMessage;
@@ -51,7 +51,7 @@ impl Provider {
                 data_dir: PathBuf::from(from_server(args.data_dir)),
                 options: from_server(args.options),
                 position: args.state_id.as_ref().map_or(Gtid::UNDEFINED, |raw| gtid(*raw)),
-                has_binary_log: has_binary_log(),
+                binary_log: binary_log(),
             }
         };
         discard_saved();

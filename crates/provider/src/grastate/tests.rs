@@ -7,6 +7,7 @@ use crate::consensus::NodeId;
 use crate::consensus::lineage::Lineage;
 use crate::consensus::raft::{LogId, Term};
 use crate::log::Index;
+use crate::protocol::ProtocolVersion;
 
 const HISTORY: Uuid = Uuid([3; 16]);
 
@@ -26,7 +27,9 @@ fn hard_state(voters: &[u64]) -> HardState {
         membership_log_id: membership_at,
         snapshot_log_id: LogId { term: Term(0), index: Index(0) },
         voters,
+        pending_memberships: Vec::new(),
         lineage,
+        protocol: ProtocolVersion::FIRST,
     }
 }
 

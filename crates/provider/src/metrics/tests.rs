@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::log::Index;
+use crate::protocol::ProtocolRange;
 
 fn raft(peers: Vec<PeerStatus>) -> RaftStatus {
     RaftStatus { peers, ..RaftStatus::default() }
@@ -11,8 +12,10 @@ fn peer(name: &str, match_index: Option<u64>) -> PeerStatus {
     PeerStatus {
         name: name.to_owned(),
         address: "10.0.0.2:4567".to_owned(),
+        versions: ProtocolRange::SPOKEN,
         is_linked: true,
         is_voter: false,
+        is_witness: false,
         match_index: match_index.map(Index),
         applied: None,
     }
@@ -54,6 +57,8 @@ fn each_peer_has_a_sample_of_what_is_known_of_it() {
             r#"hortator_wsrep_raft_peer_linked{node="n3",address="10.0.0.2:4567"} 1"#,
             r#"hortator_wsrep_raft_peer_voter{node="n2",address="10.0.0.2:4567"} 0"#,
             r#"hortator_wsrep_raft_peer_voter{node="n3",address="10.0.0.2:4567"} 0"#,
+            r#"hortator_wsrep_raft_peer_protocol_version{node="n2",address="10.0.0.2:4567"} 8"#,
+            r#"hortator_wsrep_raft_peer_protocol_version{node="n3",address="10.0.0.2:4567"} 8"#,
             r#"hortator_wsrep_raft_peer_match_index{node="n2",address="10.0.0.2:4567"} 9"#,
         ]
     );

@@ -29,8 +29,6 @@ pub enum Outcome {
     Aborted(Meta),
     /// Not ordered: there is no cluster, or the transaction was aborted before.
     NotOrdered,
-    /// Not ordered; must be rolled back.
-    RollBack,
     /// Not ordered: larger than the write set limit.
     TooLarge,
     /// The log is broken: the outcome is unknown.
@@ -85,8 +83,6 @@ impl Distances {
 pub(super) enum NotOrdered {
     /// There is no cluster, or the transaction was aborted before.
     Refused,
-    /// It must be rolled back.
-    RollBack,
     /// The log takes it not.
     Log(log::Error),
 }
@@ -177,7 +173,6 @@ impl Node {
     pub(super) fn report_not_ordered(&self, reason: &NotOrdered) -> Outcome {
         match reason {
             NotOrdered::Refused => {}
-            NotOrdered::RollBack => return Outcome::RollBack,
             NotOrdered::Log(error @ (log::Error::Full { .. } | log::Error::TooLarge { .. })) => {
                 if self.refusals.begins() {
                     let text = format!("transactions are refused, each with an error to its client: {error}");
@@ -216,10 +211,6 @@ impl Node {
                 return Err(NotOrdered::Refused);
             }
             let OrderState { order, is_single_node } = order_state.as_mut().ok_or(NotOrdered::Refused)?;
-            let is_whole = flags.has(Flags::TRX_START.with(Flags::TRX_END));
-            if transaction.is_some() && !is_whole && !self.has_server_member_id() {
-                return Err(NotOrdered::RollBack);
-            }
             head.last_seen = self.commit_monitor.last_left();
             head.source = order.member;
             entry::set_source(&mut bytes, &head);
@@ -238,10 +229,10 @@ impl Node {
                 return answer.wait().ok_or(NotOrdered::Refused);
             }
             let seqno = order.seqno + 1;
-            entry::set_stamp(&mut bytes, Stamp { seqno, term: self.term() });
+            entry::set_stamp(&mut bytes, Stamp { seqno, term: self.term(), protocol: order.protocol });
             let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
             let index = log.append(&parts).map_err(NotOrdered::Log)?;
-            let verdict = order.certify_write_set(seqno, &head, keys);
+            let verdict = order.certify_write_set(seqno, &head, keys, data_bytes);
             self.commit_monitor.set_last_ordered(seqno);
             let aborted = transaction.is_some_and(|transaction| transaction.on_ordered(seqno, flags, verdict.passed));
             if order.needs_commit_cut() {
@@ -249,8 +240,7 @@ impl Node {
             }
             let gtid = Gtid { history_uuid: order.history_uuid, seqno };
             self.count(keys.len(), bytes.len(), data_bytes, Distances::of(seqno, verdict.depends_on, head.last_seen));
-            let source = self.member_id_for_server(head.source);
-            let meta = Meta { gtid, source, trx, conn, depends_on: verdict.depends_on };
+            let meta = Meta { gtid, source: head.source, trx, conn, depends_on: verdict.depends_on };
             let Verdict { passed, failure, .. } = verdict;
             return Ok(Ordered { meta, passed, failure, index: Some(index), aborted });
         }
@@ -264,7 +254,8 @@ impl Node {
         }
         let cut = order.next_commit_cut(seqno);
         let mut bytes = entry::encode_commit_cut(&cut);
-        entry::set_stamp(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
+        let stamp = Stamp { seqno: order.seqno, term: self.term(), protocol: order.protocol };
+        entry::set_stamp(&mut bytes, stamp);
         if let Ok(index) = log.append(&[&bytes]) {
             order.apply_commit_cut(index, &cut);
         }
@@ -375,7 +366,7 @@ impl Node {
         }
         let history_uuid = self.last_committed().history_uuid;
         let gtid = Gtid { history_uuid, seqno };
-        let source = self.member_id_for_server(self.member_id());
+        let source = self.server_member_id();
         let meta = Meta { gtid, source, trx: transaction.id, conn: 0, depends_on: seqno - 1 };
         let data = transaction.collected().data().to_vec();
         self.counters.local_replays.add(1);

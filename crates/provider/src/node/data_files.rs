@@ -1,14 +1,16 @@
 //! A node's state in its data folder: `hortator.state.log`, `grastate.dat`, and the log.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use super::{Error, Node, Setup, lock};
+use crate::binary_log;
 use crate::consensus::hard_state::HardState;
 use crate::galera_lines::KnownMessage;
 use crate::grastate;
 use crate::identity::Uuid;
-use crate::log::DiskLog;
-use crate::recovery;
+use crate::log::{DiskLog, Index};
+use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level, Server};
 
@@ -46,6 +48,9 @@ impl Node {
         }
         let saved = *lock(&self.saved);
         let tables = recovery::tables_at(self.setup.position, saved.as_ref());
+        // After a clean stop, the tables lack nothing.
+        let was_stopped = saved.is_some_and(|saved| saved.stopped_at >= 0);
+        let compared = if was_stopped { Ok(()) } else { self.compare_binary_log(&log, log.last())? };
         let plan = match recovery::make_plan(&log, log.last(), history_uuid, tables, saved.as_ref()) {
             Ok(plan) => plan,
             // Other nodes hold what is missing here.
@@ -57,15 +62,54 @@ impl Node {
             }
             Err(error) => return Err(error.into()),
         };
-        if plan.write_sets_behind > 0 && self.setup.has_binary_log {
-            return Err(recovery::Error::SecondCopy { count: plan.write_sets_behind }.into());
+        if plan.write_sets_behind > 0
+            && let Err(reason) = compared
+        {
+            return Err(recovery::Error::BinaryLog { count: plan.write_sets_behind, reason }.into());
         }
         if let Some(remark) = &plan.remark {
             self.server.log(Level::Warning, remark);
         }
+        self.warn_of_unlogged(&plan);
         self.set_log(log);
         *lock(&self.plan) = Some(plan);
         Ok(())
+    }
+
+    /// Finds out up to which seqno the binary log holds what the log holds. The inner error: that is not known.
+    pub(super) fn compare_binary_log(
+        &self,
+        log: &DiskLog,
+        commit_index: Index,
+    ) -> Result<Result<(), binary_log::Error>, recovery::Error> {
+        let Some(binary_log) = &self.setup.binary_log else { return Ok(Ok(())) };
+        let groups = match binary_log.last_groups() {
+            Ok(groups) => groups,
+            Err(error) => return Ok(Err(error)),
+        };
+        let upto = recovery::logged_upto(log, commit_index, &groups)?;
+        self.logged_upto.store(upto, Ordering::SeqCst);
+        self.note(&format!("the binary log holds everything up to seqno {upto}: nothing of it is written there again"));
+        Ok(Ok(()))
+    }
+
+    /// The storage engine has committed what was prepared at the crash, before it was in the binary log.
+    fn warn_of_unlogged(&self, plan: &Plan) {
+        let upto = self.logged_upto.load(Ordering::SeqCst);
+        if upto > 0 && upto < plan.last_committed {
+            let text = format!(
+                "the tables hold transactions up to seqno {}, and the binary log only up to seqno {upto}: replicas of \
+                 this server will not get the ones in between. docs/provider.md says how to find the position after a \
+                 crash with a binary log",
+                plan.last_committed
+            );
+            self.server.log(Level::Warning, &text);
+        }
+    }
+
+    /// Whether the binary log holds that seqno.
+    pub(super) fn is_logged(&self, seqno: i64) -> bool {
+        seqno <= self.logged_upto.load(Ordering::SeqCst)
     }
 
     /// Whether the cluster has other voters.

@@ -10,7 +10,7 @@ use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
 use crate::saved_state::SavedState;
-use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, View, ViewStatus};
+use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, View, ViewStatus};
 
 /// Flags for a write set that failed certification: it only takes its turn.
 const FAILED: Flags = Flags(Flags::ROLLBACK.0 | Flags::TRX_START.0);
@@ -27,6 +27,25 @@ pub(super) struct Delivery {
     pub entry: Delivered,
     /// The tables may hold parts of it.
     pub is_replay: bool,
+    /// The binary log holds it: it must not get there again.
+    pub is_logged: bool,
+}
+
+/// While it lives, the server writes nothing to its binary log. No other write set is being applied meanwhile, and there
+/// are no clients.
+struct BinaryLogPause<'a>(&'a dyn Server);
+
+impl<'a> BinaryLogPause<'a> {
+    fn of(server: &'a dyn Server) -> Self {
+        server.write_binary_log(false);
+        Self(server)
+    }
+}
+
+impl Drop for BinaryLogPause<'_> {
+    fn drop(&mut self) {
+        self.0.write_binary_log(true);
+    }
 }
 
 #[derive(Debug)]
@@ -37,8 +56,8 @@ pub(super) enum Delivered {
 
 impl Delivery {
     /// Whether it can be applied in parallel with others.
-    pub fn is_write_set(&self) -> bool {
-        matches!(self.entry, Delivered::WriteSet { .. })
+    pub fn can_run_in_parallel(&self) -> bool {
+        matches!(self.entry, Delivered::WriteSet { .. }) && !self.is_logged
     }
 
     /// Its approximate memory use.
@@ -70,7 +89,7 @@ impl Node {
             _ => return Ok(None),
         };
         self.commit_monitor.set_last_ordered(seqno);
-        Ok(Some(Delivery { seqno, entry, is_replay: false }))
+        Ok(Some(Delivery { seqno, entry, is_replay: false, is_logged: self.is_logged(seqno) }))
     }
 
     /// Delivers an entry of the queue to the server; if that fails, the node leaves. Returns whether the thread is
@@ -105,7 +124,7 @@ impl Node {
 
     /// The node has lost the quorum: tells the server, so that clients get errors.
     pub(super) fn deliver_non_primary_view(&self, receiver: Receiver) -> bool {
-        let members = vec![self.own_member()];
+        let members = vec![Member { id: self.server_member_id(), ..self.own_member() }];
         let state = Gtid { history_uuid: self.last_committed().history_uuid, seqno: -1 };
         let view = View { state, number: -1, status: ViewStatus::NonPrimary, own_index: 0, members };
         self.note(
@@ -134,7 +153,7 @@ impl Node {
 
     /// Delivers an entry to the server. Returns whether the thread is still needed.
     pub(super) fn deliver(&self, receiver: Receiver, delivery: Delivery) -> Result<bool, CallbackError> {
-        let Delivery { seqno, entry, is_replay } = delivery;
+        let Delivery { seqno, entry, is_replay, is_logged } = delivery;
         let history_uuid = self.last_committed().history_uuid;
         let gtid = Gtid { history_uuid, seqno };
         match entry {
@@ -144,12 +163,14 @@ impl Node {
             }
             Delivered::WriteSet { head, data, passed, depends_on } => {
                 let handle = Handle { id: head.trx, address: 0 };
-                let source = self.member_id_for_server(head.source);
                 let depends_on = self.limits.apply_after(depends_on, head.last_seen.min(seqno - 1));
-                let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
+                let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
                 let flags = if passed { head.flags } else { FAILED };
                 let makes_tables = is_replay && !flags.has(Flags::ISOLATION);
                 let data = if makes_tables { events::replacing_tables(data) } else { data };
+                // A fragment writes nothing there; without its binary log, the server would not expect its end to.
+                let pauses = is_logged && flags.has(Flags::TRX_END);
+                let _pause = pauses.then(|| BinaryLogPause::of(&*self.server));
                 self.apply(receiver, handle, flags, &data, &meta).inspect_err(|_| {
                     // While the node starts, no other line names the write set.
                     let level = if is_replay { Level::Error } else { Level::Note };
@@ -170,21 +191,20 @@ impl Node {
         number: i64,
         mut members: Vec<Member>,
     ) -> Result<(), CallbackError> {
+        self.commit_monitor.enter(state.seqno, None).map_err(|_| CallbackError)?;
         // Read once: another thread may change the member ID meanwhile.
-        let names = self.member_ids();
-        let own = Member { id: names.member, ..self.own_member() };
-        let own_id = own.id;
-        let own_index = members.iter().position(|member| member.id == own.id);
+        let own_id = self.member_id();
+        if self.has_left(&members) {
+            self.take_new_member_id(receiver, own_id, state, &members)?;
+        }
+        let server_id = self.server_member_id();
+        let own_index = members.iter().position(|member| member.id == server_id);
         if own_index.is_none() {
-            members.insert(0, own);
+            members.insert(0, Member { id: server_id, ..self.own_member() });
             members.push(self.placeholder_member()?);
         }
-        let is_in = own_index.is_some();
+        let is_in = own_index.is_some() && server_id == own_id;
         let own_index = own_index.unwrap_or(0) as i32;
-        for member in &mut members {
-            member.id = names.for_server(member.id);
-        }
-        self.commit_monitor.enter(state.seqno, None).map_err(|_| CallbackError)?;
         if is_in {
             self.log_view(&members, own_index, number, state);
         }

@@ -245,7 +245,8 @@ impl Node {
         };
         let result = VoteResult { error: ApplyError::new(seqno, message).cause(), agreeing: 1 };
         let mut bytes = entry::encode_vote_result(seqno, result);
-        entry::set_stamp(&mut bytes, Stamp { seqno: order.seqno, term: self.term() });
+        let stamp = Stamp { seqno: order.seqno, term: self.term(), protocol: order.protocol };
+        entry::set_stamp(&mut bytes, stamp);
         // Without room for it, nodes that need this result receive an SST from this node.
         let _ = log.append(&[&bytes]);
         true

@@ -7,9 +7,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering as Atomic};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
+use crate::binary_log::BinaryLog;
 use crate::commit_monitor::CommitMonitor;
 use crate::consensus::hard_state;
 use crate::consensus::lineage::Lineage;
@@ -39,11 +40,13 @@ mod node_status;
 mod pause;
 mod recv_loop;
 mod recv_queue;
+mod rejoin;
 mod replica;
 mod security;
 mod startup;
 mod toi;
 mod total_order;
+pub mod witness;
 
 pub use commit::{EnterOutcome, Outcome};
 pub use node_status::{ConnectionState, NodeStatus};
@@ -70,8 +73,8 @@ pub struct Setup {
     pub options: String,
     /// The GTID up to which the tables are applied, if the server knows it.
     pub position: Gtid,
-    /// Whether the server writes a binary log.
-    pub has_binary_log: bool,
+    /// The server's binary log, if it writes one.
+    pub binary_log: Option<BinaryLog>,
 }
 
 /// The final state of a node after a clean stop.
@@ -103,9 +106,10 @@ pub struct Node {
     options: Mutex<Options>,
     /// What other nodes must prove.
     security: Mutex<Arc<Security>>,
-    /// This node's member ID: another one for each connect.
+    /// This node's member ID: another one for each connect, and after each loss of the quorum.
     member_id: Mutex<Uuid>,
-    /// The member ID that the server knows: set once, at the first connect.
+    /// The member ID that the server knows. After a loss of the quorum it stays the former one until a view without that
+    /// comes: what has been ordered until then carries it (`rejoin.rs`).
     server_member_id: Mutex<Uuid>,
     saved: Mutex<Option<SavedState>>,
     /// The generations of its cluster.
@@ -115,6 +119,8 @@ pub struct Node {
     /// The term that this node leads in. Changes only under the order's lock.
     leader_term: AtomicU64,
     plan: Mutex<Option<Plan>>,
+    /// The binary log holds everything up to this seqno. Matters only for what is applied again.
+    logged_upto: AtomicI64,
     commit_monitor: CommitMonitor,
     gate: Gate,
     transactions: Transactions,
@@ -230,23 +236,6 @@ pub enum Error {
     Failed,
 }
 
-/// See [`Node::member_id_for_server`].
-#[derive(Clone, Copy, Debug)]
-struct MemberIds {
-    member: Uuid,
-    known_to_server: Uuid,
-}
-
-impl MemberIds {
-    fn for_server(self, member_id: Uuid) -> Uuid {
-        match member_id {
-            member_id if member_id == self.member => self.known_to_server,
-            member_id if member_id == self.known_to_server => self.member,
-            member_id => member_id,
-        }
-    }
-}
-
 impl Node {
     /// Reads the options, the state and the log; applies nothing yet.
     pub fn new(setup: Setup, server: Arc<dyn Server>) -> Result<Self, Error> {
@@ -272,6 +261,7 @@ impl Node {
             order: Mutex::new(None),
             leader_term: AtomicU64::new(0),
             plan: Mutex::new(None),
+            logged_upto: AtomicI64::new(0),
             commit_monitor: CommitMonitor::default(),
             gate: Gate::default(),
             transactions: Transactions::default(),
@@ -388,22 +378,9 @@ impl Node {
         Member { id: self.member_id(), name: self.setup.name.clone(), incoming: self.setup.incoming.clone() }
     }
 
-    /// The member ID to tell the server. The server knows the node by the member ID of the first connect, so that one
-    /// stands for the current one, which changes when the node loses the quorum. In exchange, the current one stands
-    /// for the first, which has ended and is in no later view.
-    fn member_id_for_server(&self, member_id: Uuid) -> Uuid {
-        self.member_ids().for_server(member_id)
-    }
-
-    /// The current member ID, and the one that the server knows.
-    fn member_ids(&self) -> MemberIds {
-        MemberIds { member: self.member_id(), known_to_server: *lock(&self.server_member_id) }
-    }
-
-    /// Whether the server knows the current member ID: only then do its notes on streaming transactions agree with the
-    /// log.
-    fn has_server_member_id(&self) -> bool {
-        self.member_id() == *lock(&self.server_member_id)
+    /// The member ID by which the server knows this node.
+    fn server_member_id(&self) -> Uuid {
+        *lock(&self.server_member_id)
     }
 
     /// Flushes the log up to `index`. If that fails, the node can guarantee nothing any more.
@@ -458,7 +435,7 @@ impl Node {
         }
     }
 
-    /// The current member ID: another one for each connect.
+    /// The current member ID.
     fn member_id(&self) -> Uuid {
         *lock(&self.member_id)
     }

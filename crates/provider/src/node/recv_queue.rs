@@ -1,7 +1,7 @@
 //! The receive queue, and the receiving threads that take from it.
 //!
 //! Write sets run in parallel, started in order; a thread waits for the dependencies of its write set, which were
-//! started before it. All other work runs alone.
+//! started before it. All other work runs alone, and so does a write set that must not get into the binary log.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -44,7 +44,7 @@ pub(super) enum Work {
 impl Work {
     /// Whether it may run in parallel.
     fn can_run_in_parallel(&self) -> bool {
-        matches!(self, Self::Deliver(delivery) if delivery.is_write_set())
+        matches!(self, Self::Deliver(delivery) if delivery.can_run_in_parallel())
     }
 }
 

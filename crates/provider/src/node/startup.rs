@@ -20,6 +20,7 @@ use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
+use crate::protocol::ProtocolRange;
 use crate::recovery::Plan;
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level, Member, Receiver, View, ViewStatus};
@@ -243,10 +244,13 @@ impl Node {
             let OrderState { order, .. } = order_state.as_mut().ok_or(CallbackError)?;
             let (seqno, number) = (order.seqno + 1, order.view_number + 1);
             let mut bytes = entry::encode_view(number, &members);
-            entry::set_stamp(&mut bytes, Stamp { seqno, term: self.term() });
+            // There is no other node: this one's newest protocol version is in force from here on.
+            let protocol = order.protocol.max(ProtocolRange::SPOKEN.newest);
+            entry::set_stamp(&mut bytes, Stamp { seqno, term: self.term(), protocol });
             let appended = log.append(&[&bytes]);
             order.member = members[0].id;
             if appended.is_ok() {
+                order.protocol = protocol;
                 order.set_view(seqno, number, &members);
                 self.commit_monitor.set_last_ordered(seqno);
             }
@@ -278,8 +282,13 @@ impl Node {
 
     /// Tells the server that it is connected to a cluster at `state`.
     pub(super) fn report_connected_at(&self, state: Gtid) -> Result<(), CallbackError> {
-        let members = vec![self.own_member()];
-        *lock(&self.server_member_id) = members[0].id;
+        self.report_connected_as(self.member_id(), state)
+    }
+
+    /// The same, with the member ID that the server knows from now on.
+    pub(super) fn report_connected_as(&self, member_id: Uuid, state: Gtid) -> Result<(), CallbackError> {
+        let members = vec![Member { id: member_id, ..self.own_member() }];
+        *lock(&self.server_member_id) = member_id;
         self.server.connected(&View { state, number: 0, status: ViewStatus::Primary, own_index: 0, members })
     }
 

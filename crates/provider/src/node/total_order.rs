@@ -13,13 +13,21 @@ use hortator_core::{Candidate, CertificationIndex, Failure, Key, Mode, Seqno, So
 use crate::entry::{CommitCut, Entry, Stamp, WriteSetHead};
 use crate::identity::Uuid;
 use crate::log::Index;
+use crate::protocol::ProtocolVersion;
 use crate::server::{Flags, Member};
+
+#[cfg(test)]
+mod tests;
 
 /// Seqnos between two commit cuts.
 const COMMIT_CUT_INTERVAL_SEQNOS: i64 = 1024;
 
 /// Keys between two commit cuts: keeps the certification index below 100 MB, plus what is in flight.
 const COMMIT_CUT_INTERVAL_KEYS: usize = 500_000;
+
+/// Bytes of write sets between two commit cuts: the log is purged only up to one of them, and the last three stay in it.
+/// So large write sets need more of them than seqnos and keys tell.
+const COMMIT_CUT_INTERVAL_BYTES: usize = 32 << 20;
 
 /// Limit of remembered commit cuts.
 const SNAPSHOT_POINTS_LIMIT: usize = 64;
@@ -33,6 +41,8 @@ pub struct TotalOrder {
     pub seqno: i64,
     /// Number of views so far.
     pub view_number: i64,
+    /// The protocol version in force: that of the last entry. It decides on the certification rules.
+    pub protocol: ProtocolVersion,
     /// The member ID of this node's write sets.
     pub member: Uuid,
     /// The current view; None: the log begins after it.
@@ -51,6 +61,7 @@ pub struct TotalOrder {
     failed: Vec<i64>,
     recorded_verdicts: RecordedVerdicts,
     keys_since_cut: usize,
+    bytes_since_cut: usize,
     /// Seqnos between two commit cuts.
     cut_interval: i64,
     certification: CertificationIndex,
@@ -107,6 +118,7 @@ impl TotalOrder {
             history_uuid,
             seqno,
             view_number: 0,
+            protocol: ProtocolVersion::FIRST,
             member: Uuid::UNDEFINED,
             members: None,
             absent_at: seqno,
@@ -117,6 +129,7 @@ impl TotalOrder {
             failed: Vec::new(),
             recorded_verdicts: RecordedVerdicts::default(),
             keys_since_cut: 0,
+            bytes_since_cut: 0,
             cut_interval: COMMIT_CUT_INTERVAL_SEQNOS,
             certification: CertificationIndex::new(Seqno(seqno as u64)),
         }
@@ -150,8 +163,11 @@ impl TotalOrder {
 
     /// Applies an entry of the log. Some: the verdict of a write set.
     pub fn apply_entry(&mut self, index: Index, stamp: Stamp, entry: &Entry) -> Option<Verdict> {
+        self.protocol = self.protocol.max(stamp.protocol);
         match entry {
-            Entry::WriteSet { head, keys, .. } => return Some(self.certify_write_set(stamp.seqno, head, keys)),
+            Entry::WriteSet { head, keys, data } => {
+                return Some(self.certify_write_set(stamp.seqno, head, keys, data.len()));
+            }
             Entry::View { number, members } => self.set_view(stamp.seqno, *number, members),
             Entry::CommitCut(cut) => {
                 self.seqno = self.seqno.max(stamp.seqno);
@@ -162,10 +178,17 @@ impl TotalOrder {
         None
     }
 
-    /// Certifies the write set with the next `seqno`.
-    pub fn certify_write_set(&mut self, seqno: i64, head: &WriteSetHead, keys: &[(Key, Mode)]) -> Verdict {
+    /// Certifies the write set with the next `seqno`. `data_bytes`: the length of its events.
+    pub fn certify_write_set(
+        &mut self,
+        seqno: i64,
+        head: &WriteSetHead,
+        keys: &[(Key, Mode)],
+        data_bytes: usize,
+    ) -> Verdict {
         self.seqno = seqno;
         self.keys_since_cut += keys.len();
+        self.bytes_since_cut += data_bytes;
         let flags = head.flags;
         let candidate = Candidate {
             seqno: Seqno(seqno as u64),
@@ -242,7 +265,9 @@ impl TotalOrder {
 
     /// Whether a commit cut is due.
     pub fn needs_commit_cut(&self) -> bool {
-        self.seqno - self.last_cut_upto >= self.cut_interval || self.keys_since_cut >= COMMIT_CUT_INTERVAL_KEYS
+        self.seqno - self.last_cut_upto >= self.cut_interval
+            || self.keys_since_cut >= COMMIT_CUT_INTERVAL_KEYS
+            || self.bytes_since_cut >= COMMIT_CUT_INTERVAL_BYTES
     }
 
     /// The next commit cut, as of now.
@@ -259,7 +284,7 @@ impl TotalOrder {
 
     /// Applies a commit cut: a later write set that has seen less than `upto` fails.
     pub fn apply_commit_cut(&mut self, index: Index, cut: &CommitCut) {
-        self.keys_since_cut = 0;
+        (self.keys_since_cut, self.bytes_since_cut) = (0, 0);
         self.verdicts_upto = self.verdicts_upto.max(cut.verdicts_upto);
         self.failed.retain(|seqno| *seqno > cut.verdicts_upto);
         if self.members.is_none() && !cut.members.is_empty() {
@@ -284,13 +309,18 @@ impl TotalOrder {
         self.cuts.front().copied().filter(|point| point.last_seqno_before <= self.previous_cut_upto)
     }
 
+    /// Counts a write set without a verdict: a witness gives none.
+    pub fn pass_write_set(&mut self, seqno: i64) {
+        self.seqno = seqno;
+    }
+
     /// The seqnos up to `seqno` are in the tables, but in no log.
     pub fn skip_to(&mut self, seqno: i64) {
         self.seqno = seqno;
         (self.last_cut_upto, self.previous_cut_upto) = (seqno, seqno);
         self.verdicts_upto = seqno;
         self.failed.clear();
-        self.keys_since_cut = 0;
+        (self.keys_since_cut, self.bytes_since_cut) = (0, 0);
         self.certification.purge(Seqno(seqno as u64));
     }
 

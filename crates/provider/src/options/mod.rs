@@ -1,7 +1,8 @@
 //! The options of `wsrep_provider_options`: `name = value; name = value`.
 //!
 //! Accepts configurations for Galera: its names are in [`OPTIONS`] too. The table says what each does here; an option
-//! without effect that gets another value is noted in the error log. An unknown name is an error.
+//! without effect that gets another value is noted in the error log. An unknown name is an error, and so is a value that
+//! would promise what Raft cannot keep (`pc.weight`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ mod tests;
 mod kind;
 mod security;
 mod table;
+mod witness;
 
 #[cfg(test)]
 use kind::Kind;
@@ -61,12 +63,30 @@ pub enum Error {
         /// The limit, and its reason.
         why: &'static str,
     },
+    /// Another value than the only one.
+    #[error(
+        "wsrep_provider_options: {name} is `{value}`, and this provider knows only {name}={only}: {why}. Remove the \
+         option"
+    )]
+    Constant {
+        /// The option.
+        name: &'static str,
+        /// The given value.
+        value: String,
+        /// The only value.
+        only: &'static str,
+        /// Why there is no other.
+        why: &'static str,
+    },
     /// TLS without its files.
     #[error(
         "wsrep_provider_options: socket.ssl=yes needs socket.ssl_key and socket.ssl_cert, and {0} is not set. Without \
          them nothing would be encrypted: set both, and socket.ssl_ca; or set socket.ssl=no"
     )]
     TlsWithout(&'static str),
+    /// Only a node with tables may continue without a majority.
+    #[error("wsrep_provider_options: {0} is not for a witness: without tables it has nothing to continue with")]
+    NotForWitness(&'static str),
     /// The option is read at the start only.
     #[error("wsrep_provider_options: {0} cannot be changed while the server runs")]
     Fixed(&'static str),
@@ -100,6 +120,11 @@ impl Options {
             }
             if let Some(why) = kind::out_of_range(option.name, value) {
                 return Err(Error::Range { name: option.name, value: value.to_owned(), why });
+            }
+            if let Effect::Constant(why) = option.effect
+                && kind::number(value) != kind::number(option.default)
+            {
+                return Err(Error::Constant { name: option.name, value: value.to_owned(), only: option.default, why });
             }
             if let Effect::Ignored(reason) = option.effect
                 && is_changed

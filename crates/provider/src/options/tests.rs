@@ -27,18 +27,36 @@ fn a_configuration_for_galera_is_accepted() {
 fn an_invalid_setting_is_an_error_and_sets_nothing() {
     for (text, message) in [
         (
-            "pc.weight=2;nonsense=1",
+            "pc.linger=PT9S;nonsense=1",
             "wsrep_provider_options: `nonsense` is not an option of this provider (docs/provider.md lists them)",
         ),
-        ("pc.weight=2;debug", "wsrep_provider_options: `debug` has no value: write debug=VALUE"),
-        ("pc.weight=2;log.sync=perhaps", "wsrep_provider_options: log.sync is yes or no, not `perhaps`"),
-        ("pc.weight=2;log.retain=12Q", "wsrep_provider_options: log.retain is a size such as 128M, not `12Q`"),
-        ("pc.weight=2;pc.linger=P", "wsrep_provider_options: pc.linger is a time such as PT30S, not `P`"),
+        ("pc.linger=PT9S;debug", "wsrep_provider_options: `debug` has no value: write debug=VALUE"),
+        ("pc.linger=PT9S;log.sync=perhaps", "wsrep_provider_options: log.sync is yes or no, not `perhaps`"),
+        ("pc.linger=PT9S;log.retain=12Q", "wsrep_provider_options: log.retain is a size such as 128M, not `12Q`"),
+        ("pc.linger=PT9S;pc.linger=P", "wsrep_provider_options: pc.linger is a time such as PT30S, not `P`"),
     ] {
         let mut options = Options::default();
         assert_eq!(options.set(text, false).unwrap_err().to_string(), message);
         assert_eq!(options.text(), Options::default().text());
     }
+}
+
+#[test]
+fn a_weight_other_than_one_is_refused_with_the_reason() {
+    for (value, running) in [("2", false), ("0", false), ("1.5", false), ("3", true)] {
+        let mut options = Options::default();
+        let error = options.set(&format!("pc.linger=PT9S; pc.weight={value}"), running).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "wsrep_provider_options: pc.weight is `{value}`, and this provider knows only pc.weight=1: a Raft quorum \
+                 counts voters, and each has one vote. Remove the option"
+            )
+        );
+        assert_eq!(options.text(), Options::default().text(), "nothing is set");
+    }
+    // A program may set all options as they are shown.
+    assert_eq!(Options::default().set("pc.weight=1; pc.weight = 1.0", true), Ok(Vec::new()));
 }
 
 #[test]

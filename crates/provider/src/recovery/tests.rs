@@ -7,6 +7,7 @@ use crate::consensus::raft::Term;
 use crate::entry::WriteSetHead;
 use crate::log::DiskLog;
 use crate::log::Settings;
+use crate::protocol::ProtocolVersion;
 use crate::server::{Flags, Member};
 
 mod whole_history;
@@ -46,7 +47,7 @@ fn view(seqno: i64) -> Vec<u8> {
 }
 
 fn placed(seqno: i64, mut bytes: Vec<u8>) -> Vec<u8> {
-    entry::set_stamp(&mut bytes, Stamp { seqno, term: Term(1) });
+    entry::set_stamp(&mut bytes, Stamp { seqno, term: Term(1), protocol: ProtocolVersion::FIRST });
     bytes
 }
 
@@ -79,6 +80,7 @@ fn entries_after_the_tables_are_applied() {
         assert_eq!((plan.order.seqno, plan.end, plan.tables_at), (at, 10, at));
         assert_eq!(plan.order_from.0, from, "tables at {at}");
         assert_eq!((plan.behind(), plan.write_sets_behind), (behind, of_write_sets));
+        assert_eq!(plan.last_committed, if at == 0 { 0 } else { at }, "tables at {at}");
         assert!(plan.has_all_verdicts && plan.remark.is_none());
         let former_members: Vec<_> = plan.former_members.iter().map(|member| member.id).collect();
         assert_eq!(former_members, vec![MEMBER; usize::from(at > 0)], "whose transactions may be open at {at}");
@@ -176,7 +178,7 @@ fn verdicts_are_reproduced() {
 fn an_entry_of_a_newer_release_is_an_error() {
     let Fixture { log, _folder } = fixture(1..=2, &[1]);
     let mut bytes = entry::encode_no_op();
-    bytes[1] += 1;
+    bytes[1] = entry::FORMAT + 1;
     log.append(&[&bytes]).unwrap();
     log.flush(log.last()).unwrap();
     let error = plan(&log, HISTORY, tables(2), None).unwrap_err().to_string();

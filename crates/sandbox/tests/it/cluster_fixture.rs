@@ -101,6 +101,12 @@ impl Writers {
         wait_for("all writers", || self.counts().iter().zip(&before).all(|(now, before)| *now >= before + 5));
     }
 
+    /// Waits until the client of that node, by its place in the list, has more rows confirmed.
+    pub fn wait_for_more_of(&self, which: usize) {
+        let before = self.counts()[which];
+        wait_for("a writer", || self.counts()[which] >= before + 5);
+    }
+
     /// Stops the clients. All nodes have all confirmed rows, and the same rows.
     pub fn stop(self, sandbox: &Sandbox) {
         self.ends.store(true, Ordering::SeqCst);

@@ -6,6 +6,7 @@
 //! HORTATOR_KILLS is the number of rounds, HORTATOR_SEED the seed; with HORTATOR_KILLED=galera the packaged Galera is
 //! killed instead, and its losses are counted. `cargo xtask provider-kills` sets these.
 
+mod async_replica;
 mod binary_log;
 mod client;
 mod definitions;

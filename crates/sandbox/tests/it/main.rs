@@ -22,16 +22,20 @@ mod node_faults;
 mod parent;
 mod partitions;
 mod provider;
+mod releases;
 mod rest;
 mod retention;
+mod rolling_upgrade;
 mod secure_links;
 mod semisync;
 mod standalone;
 mod status_variables;
+mod streaming;
 mod transfers;
 mod unidentified_peers;
 mod votes;
 mod waiting_proposals;
+mod witness;
 
 use std::path::Path;
 

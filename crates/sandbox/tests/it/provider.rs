@@ -1,23 +1,41 @@
-//! The provider that the tests load, built from the current sources.
+//! The provider of the clusters under test.
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
 
 /// `cargo test` builds the provider only for tests of the whole workspace; otherwise an old build may remain.
 pub fn build() {
     static BUILT: Once = Once::new();
-    BUILT.call_once(|| {
-        let program = env::current_exe().unwrap();
-        let [target, profile] = [3, 2].map(|above| program.ancestors().nth(above).unwrap());
-        // The folder of the profile `dev` has another name.
-        let profile = profile.file_name().unwrap().to_str().unwrap();
-        let profile = if profile == "debug" { "dev" } else { profile };
-        let mut build = Command::new(env!("CARGO"));
-        build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
-        build.args(["build", "--quiet", "--locked", "--package", "hortator-provider"]);
-        build.args(["--profile", profile, "--target-dir"]);
-        assert!(build.arg(target).status().unwrap().success(), "the provider could not be built");
-    });
+    BUILT.call_once(|| drop(build_in(&folders().target, "hortator-provider", &[])));
+}
+
+/// Where cargo puts this program.
+pub struct Folders {
+    /// The target folder.
+    pub target: PathBuf,
+    /// The name of the profile's folder in it.
+    pub profile_folder: String,
+}
+
+/// The folders of this program.
+pub fn folders() -> Folders {
+    let program = env::current_exe().unwrap();
+    let [target, folder] = [3, 2].map(|above| program.ancestors().nth(above).unwrap());
+    let profile_folder = folder.file_name().unwrap().to_str().unwrap().to_owned();
+    Folders { target: target.to_owned(), profile_folder }
+}
+
+/// Builds a package in that target folder; returns the folder of its files.
+pub fn build_in(target: &Path, package: &str, further: &[&str]) -> PathBuf {
+    let Folders { profile_folder, .. } = folders();
+    // The folder of the profile `dev` has another name.
+    let profile = if profile_folder == "debug" { "dev" } else { &profile_folder };
+    let mut build = Command::new(env!("CARGO"));
+    build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    build.args(["build", "--quiet", "--locked", "--package", package]).args(further);
+    build.args(["--profile", profile, "--target-dir"]);
+    assert!(build.arg(target).status().unwrap().success(), "{package} could not be built");
+    target.join(profile_folder)
 }

@@ -11,6 +11,9 @@ use crate::{ask, provider, run};
 
 /// More than two intervals of commit cuts, so that the log before them is not needed for joiners.
 const ROWS: u32 = 4_500;
+/// Bytes of a large transaction, and their number: twice what is needed between the commit cuts that stay in the log.
+const LARGE_BYTES: u64 = 4 << 20;
+const LARGE_TRANSACTIONS: u64 = 48;
 /// Seconds. The engine flushes its own log this rarely: a killed server loses everything that it has committed.
 const FLUSH_TIMEOUT: &str = "600";
 
@@ -71,6 +74,32 @@ fn a_node_that_was_away_while_a_single_node_purged_its_log_joins_again() {
     wait_for("a purge of the joiner", || log_bytes(second) < 3 << 20);
     third.start().unwrap();
     assert_eq!(ids(third), expected);
+}
+
+#[test]
+fn the_log_of_a_few_large_transactions_is_purged() {
+    let cluster = with_small_log(3, "log.retain_time=PT5S").start_temporary().unwrap();
+    let nodes = [0, 1, 2].map(|index| cluster.node(index));
+    run(nodes[0], &["CREATE DATABASE d", "CREATE TABLE d.large (id INT PRIMARY KEY, filling LONGBLOB)"]);
+    // A row changes each time, and its events have the old row and the new one.
+    let write = |round: u32| {
+        for nth in 0..LARGE_TRANSACTIONS {
+            let filling = format!("RPAD('{round} {nth}', {}, 'x')", LARGE_BYTES / 2);
+            run(nodes[0], &[&format!("REPLACE INTO d.large VALUES ({}, {filling})", nth % 2)]);
+        }
+    };
+    let is_purged = |node| log_bytes(node) < LARGE_BYTES * LARGE_TRANSACTIONS * 2 / 3;
+    write(1);
+    for (nth, node) in nodes.into_iter().enumerate() {
+        assert!(log_begins_at(node) > 1 || !is_purged(node), "the transactions are smaller than they should be");
+        wait_for(&format!("a purge of node {}", nth + 1), || is_purged(node));
+    }
+    // A single node purges as well.
+    nodes[2].stop().unwrap();
+    nodes[1].stop().unwrap();
+    let begins_at = log_begins_at(nodes[0]);
+    write(2);
+    wait_for("a purge of the single node", || is_purged(nodes[0]) && log_begins_at(nodes[0]) > begins_at + 32);
 }
 
 #[test]

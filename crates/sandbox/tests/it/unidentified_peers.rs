@@ -17,8 +17,8 @@ use crate::{provider, run};
 const HEAD_BYTES: usize = 16;
 /// The frame kind that gives the reason for closing.
 const REJECTED: u8 = 2;
-/// The protocol version of the nodes.
-const VERSION: u8 = 6;
+/// The version of handshakes, which all nodes speak as a protocol version too.
+const VERSION: u8 = 7;
 /// The number of parallel connections.
 const CALLERS: usize = 300;
 /// The maximum number of log lines: one or two for each kind of connection, and some more over time.
@@ -151,8 +151,8 @@ fn unidentified_peers_do_not_disturb_the_cluster() {
     huge.write_all(&head(VERSION, 1, u32::MAX, 0)).unwrap();
     assert!(reason(&answer(huge)).contains("is larger than the limit"));
     let mut newer = call(called);
-    newer.write_all(&[head(7, 1, 4, crc32(b"what")), b"what".to_vec()].concat()).unwrap();
-    assert!(reason(&answer(newer)).contains(&format!("protocol version 7, this node version {VERSION}")));
+    newer.write_all(&[head(6, 1, 4, crc32(b"what")), b"what".to_vec()].concat()).unwrap();
+    assert!(reason(&answer(newer)).contains(&format!("handshake has version 6, this node's has version {VERSION}")));
     drop(torn);
 
     // Many at once, most of them silent.
@@ -186,7 +186,7 @@ fn unidentified_peers_do_not_disturb_the_cluster() {
     let log = since(called, from[1]);
     let words = [
         "another program uses this address",
-        "protocol version 7",
+        "handshake has version 6",
         "is larger than the limit",
         "connections without a handshake is reached",
     ];

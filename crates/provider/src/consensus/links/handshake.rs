@@ -7,6 +7,7 @@ use super::log_limiter::one_line;
 use super::proof::missing_security;
 use super::stream::Stage;
 use super::transport::Transport;
+use super::version_check::link_version;
 use super::{Event, LINKS_LIMIT, Links};
 use crate::consensus::lineage::LineageRelation;
 use crate::consensus::wire::{self, BODY_LIMIT_BYTES, Hello, IncomingFrame, Signal};
@@ -108,7 +109,7 @@ impl Links {
         if hello.instance_id == self.own.instance_id {
             return self.on_self_connection(id);
         }
-        if let Some(text) = identity_mismatch(&self.own, &hello) {
+        if let Some(text) = identity_mismatch(&self.own, &hello).or_else(|| link_version(&self.own, &hello).err()) {
             return self.reject(id, &text);
         }
         let Some(stream) = self.streams.get_mut(&id) else { return };
@@ -130,6 +131,10 @@ impl Links {
 
     /// The node may link, if it belongs to the same cluster and has no better connection.
     pub(super) fn on_admitted(&mut self, id: u64, hello: Hello) {
+        // Another version may be in force since the hello.
+        if let Err(text) = link_version(&self.own, &hello) {
+            return self.reject(id, &text);
+        }
         let is_dialled = self.streams.get(&id).is_some_and(|stream| stream.dialled.is_some());
         if !is_dialled && self.own.lineage.relation_to(&hello.lineage) != LineageRelation::Same {
             // The other side compares the lineages by itself.
@@ -192,6 +197,7 @@ impl Links {
 
     fn establish_link(&mut self, id: u64, peer: Hello) {
         let Some(stream) = self.streams.get_mut(&id) else { return };
+        stream.version = link_version(&self.own, &peer).unwrap_or(stream.version);
         stream.enter(Stage::Linked(Box::new(peer.clone())), Instant::now());
         stream.incoming.set_limit(BODY_LIMIT_BYTES);
         if let Some(target) = stream.dialled.as_ref().and_then(|address| self.targets.get_mut(address)) {

@@ -20,7 +20,7 @@
 //!   dialling side          accepting side
 //!   connect ────────────►  accept
 //!   TLS, if the nodes have it: both show a certificate
-//!   Hello ──────────────►  same version, cluster and history? not this node itself? may the address join?
+//!   Hello ──────────────►  a common version, same cluster and history? not this node itself? may the address join?
 //!                          same generation? no better connection?
 //!   the same checks ◄────  Hello; the link is up there
 //!   the link is up here; frames ◄──────► frames, and Keepalive when idle
@@ -55,6 +55,7 @@ mod stream;
 mod timers;
 mod tls_session;
 mod transport;
+mod version_check;
 mod wake;
 
 #[cfg(test)]
@@ -63,6 +64,8 @@ mod tests;
 pub use admission::Allowlist;
 pub use error::Error;
 pub use security::{Error as SecurityError, Security, SecurityFiles, TlsFiles};
+#[cfg(test)]
+pub use version_check::link_version;
 pub use wake::Waker;
 
 use std::collections::BTreeMap;
@@ -74,6 +77,7 @@ use crate::consensus::NodeId;
 use crate::consensus::lineage::LineageRelation;
 use crate::consensus::raft::Append;
 use crate::consensus::wire::{self, Frame, Hello};
+use crate::protocol::ProtocolVersion;
 use admission::Admission;
 use dial::DialTarget;
 use log_limiter::LogLimiter;
@@ -271,7 +275,7 @@ impl Links {
     /// # Panics
     /// An append has a different number of entries and payloads.
     pub fn send(&mut self, to: NodeId, frame: &Frame) -> bool {
-        self.queue(to, |buffer| wire::encode(buffer, frame))
+        self.queue(to, |buffer, version| wire::encode(buffer, frame, version))
     }
 
     /// Queues an append whose payloads lie elsewhere.
@@ -279,13 +283,18 @@ impl Links {
     /// # Panics
     /// The number of entries and payloads differs.
     pub fn send_append<P: AsRef<[u8]>>(&mut self, to: NodeId, append: &Append, payloads: &[P]) -> bool {
-        self.queue(to, |buffer| wire::encode_append(buffer, append, payloads))
+        self.queue(to, |buffer, version| wire::encode_append(buffer, append, payloads, version))
     }
 
-    fn queue(&mut self, to: NodeId, put: impl FnOnce(&mut Vec<u8>) -> Result<(), wire::Error>) -> bool {
+    fn queue(
+        &mut self,
+        to: NodeId,
+        put: impl FnOnce(&mut Vec<u8>, ProtocolVersion) -> Result<(), wire::Error>,
+    ) -> bool {
         let Some(&id) = self.linked.get(&to) else { return false };
         let Some(stream) = self.streams.get_mut(&id) else { return false };
-        match stream.send_queue.push(put) {
+        let version = stream.version;
+        match stream.send_queue.push(|buffer| put(buffer, version)) {
             Ok(()) => true,
             Err(why) => {
                 self.close(id, &why.to_string());

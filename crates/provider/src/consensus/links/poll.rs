@@ -127,7 +127,7 @@ impl Links {
             let text = format!("the limit of {UNIDENTIFIED_PEERS_LIMIT} connections without a handshake is reached");
             self.close(oldest, &text);
         }
-        let stream = Stream::accept(socket, place.to_string(), &self.security, now);
+        let stream = Stream::accept(socket, place.to_string(), &self.security, self.own.versions, now);
         self.streams.insert(self.next_stream, stream);
         self.next_stream += 1;
     }

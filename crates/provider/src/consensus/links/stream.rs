@@ -13,6 +13,7 @@ use super::send_queue::SendQueue;
 use super::tls_session::{ENCRYPTED_LIMIT_BYTES, TlsSession, is_tls};
 use super::transport::{Transport, is_plain_answer};
 use crate::consensus::wire::{FrameReader, HANDSHAKE_LIMIT_BYTES, Hello};
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 
 /// Limit of bytes read from one link before the others get their turn.
 const READ_LIMIT_BYTES: usize = 1 << 20;
@@ -62,6 +63,8 @@ pub(super) struct Stream {
     pub peer_address: String,
     /// The dialled address, if this side made the connection.
     pub dialled: Option<String>,
+    /// The version of the frames that this side sends on the link.
+    pub version: ProtocolVersion,
     pub incoming: FrameReader,
     pub send_queue: SendQueue,
     /// The last write was short: wait until the socket is writable.
@@ -83,26 +86,39 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// A connection that this side makes to an address.
-    pub fn dial(socket: TcpStream, address: &str, security: &Arc<Security>, now: Instant) -> Self {
+    /// A connection that this side makes to an address. `versions`: those that this node speaks.
+    pub fn dial(
+        socket: TcpStream,
+        address: &str,
+        security: &Arc<Security>,
+        versions: ProtocolRange,
+        now: Instant,
+    ) -> Self {
         let transport = Transport::Plain;
         let address = address.to_owned();
-        Self::new(socket, transport, Stage::Connecting, address.clone(), Some(address), security, now)
+        let ends = (address.clone(), Some(address));
+        Self::new(socket, transport, Stage::Connecting, ends, security, versions, now)
     }
 
     /// A connection that the other side has made.
-    pub fn accept(socket: TcpStream, place: String, security: &Arc<Security>, now: Instant) -> Self {
+    pub fn accept(
+        socket: TcpStream,
+        place: String,
+        security: &Arc<Security>,
+        versions: ProtocolRange,
+        now: Instant,
+    ) -> Self {
         let transport = if security.tls.is_some() { Transport::Undecided } else { Transport::Plain };
-        Self::new(socket, transport, Stage::Handshake, place, None, security, now)
+        Self::new(socket, transport, Stage::Handshake, (place, None), security, versions, now)
     }
 
     fn new(
         socket: TcpStream,
         transport: Transport,
         stage: Stage,
-        place: String,
-        dialled: Option<String>,
+        (place, dialled): (String, Option<String>),
         security: &Arc<Security>,
+        versions: ProtocolRange,
         now: Instant,
     ) -> Self {
         Self {
@@ -114,7 +130,8 @@ impl Stream {
             is_authenticated: false,
             peer_address: place,
             dialled,
-            incoming: FrameReader::new(HANDSHAKE_LIMIT_BYTES),
+            version: versions.lowest,
+            incoming: FrameReader::new(HANDSHAKE_LIMIT_BYTES, versions),
             send_queue: SendQueue::default(),
             is_blocked: false,
             since: now,

@@ -6,12 +6,14 @@ mod lineage_check;
 mod security;
 mod storms;
 mod unidentified_peers;
+mod versions;
 mod words;
 
 use super::*;
 use crate::consensus::lineage::Lineage;
 use crate::consensus::wire::Signal;
 use crate::identity::Uuid;
+use crate::protocol::ProtocolRange;
 
 use std::net::SocketAddr;
 
@@ -21,6 +23,8 @@ const WAIT_LIMIT: Duration = Duration::from_secs(120);
 /// A node's hello. Its node id is its number, and so is its instance id: the connection of the smaller one stays.
 fn tag(number: u64) -> Hello {
     Hello {
+        versions: ProtocolRange::SPOKEN,
+        in_force: None,
         history_uuid: Uuid::UNDEFINED,
         lineage: Lineage::UNKNOWN,
         node: NodeId(number),
@@ -29,6 +33,7 @@ fn tag(number: u64) -> Hello {
         name: format!("n{number}"),
         incoming: format!("127.0.0.1:{number}"),
         address: String::new(),
+        extension: Vec::new(),
     }
 }
 

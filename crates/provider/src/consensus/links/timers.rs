@@ -59,7 +59,7 @@ impl Links {
             match outcome {
                 Ok(None) => {}
                 Ok(Some(socket)) => {
-                    let stream = Stream::dial(socket, address, &self.security, now);
+                    let stream = Stream::dial(socket, address, &self.security, self.own.versions, now);
                     self.streams.insert(self.next_stream, stream);
                     self.next_stream += 1;
                 }

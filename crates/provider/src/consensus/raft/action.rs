@@ -1,6 +1,6 @@
 //! What the state machine asks its driver to do.
 
-use super::{LogId, Message, Term};
+use super::{LogId, Message, PendingMembership, Term};
 use crate::consensus::NodeId;
 use crate::log::Index;
 
@@ -14,6 +14,17 @@ pub enum Action {
         term: Term,
         /// The candidate that got the node's vote in that term.
         voted_for: Option<NodeId>,
+    },
+    /// Write these pending memberships to the hard state on disk before the next action, and before the entries of the
+    /// latest ones. If that fails, the node must stop.
+    SavePendingMemberships {
+        /// All of them.
+        memberships: Vec<PendingMembership>,
+    },
+    /// Fewer memberships are pending: the next write of the hard state has only these. There is no hurry.
+    SettlePendingMemberships {
+        /// All that are left.
+        memberships: Vec<PendingMembership>,
     },
     /// Remove the entries from `from` to the end of the log.
     Truncate {

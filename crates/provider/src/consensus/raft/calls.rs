@@ -43,11 +43,12 @@ pub struct MemberProgress {
 impl Raft {
     /// Appends entries to the log; at most one of them changes the membership. The driver must write their payloads to
     /// its log, with [`Raft::term`], before any other call; it calls [`Raft::broadcast_append`] after the last append
-    /// of a round, and [`Raft::on_durable`] when the entries are durable. Returns the index of the first.
+    /// of a round, and [`Raft::on_durable`] when the entries are durable. It runs the actions of a membership before it
+    /// writes the payloads. Returns the index of the first.
     ///
     /// # Errors
     /// This node is not the leader, or the membership cannot change now.
-    pub fn append(&mut self, memberships: &[Option<Membership>]) -> Result<Index, AppendError> {
+    pub fn append(&mut self, memberships: &[Option<Membership>], out: &mut Vec<Action>) -> Result<Index, AppendError> {
         let State::Leader(leader_state) = &self.state else { return Err(AppendError::NotLeader(self.leader)) };
         if leader_state.transfer.is_some() {
             return Err(AppendError::TransferInProgress);
@@ -65,6 +66,7 @@ impl Raft {
             self.log_meta.push(&EntryMeta { term: self.term, membership: membership.clone() });
         }
         if let Some(before) = before {
+            self.add_pending_memberships(first, out);
             self.on_membership_change(&before);
         }
         Ok(first)

@@ -18,11 +18,11 @@ impl Raft {
         if !self.is_promotable() {
             return;
         }
-        self.state = State::PreCandidate(Votes::own(self.id, self.is_recovering));
+        self.state = State::PreCandidate(self.own_vote());
         if self.is_elected() {
             return self.campaign(out);
         }
-        self.request_votes(true, Term(self.term.0 + 1), out);
+        self.request_votes(true, out);
     }
 
     /// Starts a new term and requests votes in it.
@@ -36,16 +36,36 @@ impl Raft {
         out.push(Action::SaveHardState { term: self.term, voted_for: self.voted_for });
         self.leader = None;
         self.announce_leader(out);
-        self.state = State::Candidate(Votes::own(self.id, self.is_recovering));
+        self.state = State::Candidate(self.own_vote());
         if self.is_elected() {
             return self.become_leader(out);
         }
-        self.request_votes(false, self.term, out);
+        self.request_votes(false, out);
     }
 
-    fn request_votes(&self, is_pre_vote: bool, term: Term, out: &mut Vec<Action>) {
+    fn own_vote(&self) -> Votes {
+        let (is_recovering, memberships) = (self.is_recovering, self.known_memberships());
+        Votes::own(self.id, self.membership(), Vote { is_granted: true, is_recovering, memberships })
+    }
+
+    fn request_votes(&mut self, is_pre_vote: bool, out: &mut Vec<Action>) {
+        let voters = self.membership().voters.iter().copied().filter(|voter| *voter != self.id).collect();
+        self.request_votes_of(voters, is_pre_vote, out);
+        self.request_more_votes(out);
+    }
+
+    /// Asks the voters of memberships that this node has just learnt of.
+    fn request_more_votes(&mut self, out: &mut Vec<Action>) {
+        let is_pre_vote = matches!(self.state, State::PreCandidate(_));
+        let (State::PreCandidate(votes) | State::Candidate(votes)) = &mut self.state else { return };
+        let voters = votes.take_unasked();
+        self.request_votes_of(voters, is_pre_vote, out);
+    }
+
+    fn request_votes_of(&self, voters: Vec<NodeId>, is_pre_vote: bool, out: &mut Vec<Action>) {
+        let term = if is_pre_vote { Term(self.term.0 + 1) } else { self.term };
         let last = self.log_meta.last();
-        for &to in self.membership().voters.iter().filter(|&&voter| voter != self.id) {
+        for to in voters {
             out.push(Action::Send { to, message: Message::VoteRequest { is_pre_vote, term, last } });
         }
     }
@@ -58,11 +78,24 @@ impl Raft {
     /// Answers a pre-vote request. Refuses while there is a live leader (4.2.3), and if the candidate's log is behind
     /// (3.6.1).
     pub(super) fn on_pre_vote_request(&mut self, from: NodeId, term: Term, last: LogId, out: &mut Vec<Action>) {
-        let is_granted = term > self.term && last >= self.log_meta.last() && !self.has_live_leader();
+        let has_live_leader = self.has_live_leader();
+        self.is_ahead_of_candidate |= last < self.log_meta.last() && !has_live_leader;
+        let is_granted = term > self.term && last >= self.log_meta.last() && !has_live_leader;
         let term = if is_granted { term } else { self.term };
-        let is_recovering = self.is_recovering;
-        let message = Message::VoteReply { is_pre_vote: true, term, is_granted, is_recovering };
-        out.push(Action::Send { to: from, message });
+        self.reply_to_vote_request(from, true, term, is_granted, out);
+    }
+
+    fn reply_to_vote_request(
+        &self,
+        to: NodeId,
+        is_pre_vote: bool,
+        term: Term,
+        is_granted: bool,
+        out: &mut Vec<Action>,
+    ) {
+        let (is_recovering, memberships) = (self.is_recovering, self.known_memberships());
+        let message = Message::VoteReply { is_pre_vote, term, is_granted, is_recovering, memberships };
+        out.push(Action::Send { to, message });
     }
 
     /// One vote per term, and only for a candidate whose log is at least as up to date as this one.
@@ -88,9 +121,7 @@ impl Raft {
         if old.0 != self.term || is_granted {
             self.become_follower(None, out);
         }
-        let (term, is_recovering) = (self.term, self.is_recovering);
-        let message = Message::VoteReply { is_pre_vote: false, term, is_granted, is_recovering };
-        out.push(Action::Send { to: from, message });
+        self.reply_to_vote_request(from, false, self.term, is_granted, out);
     }
 
     pub(super) fn on_vote_reply(
@@ -111,14 +142,16 @@ impl Raft {
             State::PreCandidate(votes) if is_pre_vote && term.0 == self.term.0 + 1 => {
                 votes.add(from, vote);
                 if self.is_elected() {
-                    self.campaign(out);
+                    return self.campaign(out);
                 }
+                self.request_more_votes(out);
             }
             State::Candidate(votes) if !is_pre_vote && term == self.term => {
                 votes.add(from, vote);
                 if self.is_elected() {
-                    self.become_leader(out);
+                    return self.become_leader(out);
                 }
+                self.request_more_votes(out);
             }
             _ => {}
         }
@@ -132,10 +165,10 @@ impl Raft {
         }
     }
 
-    /// The next election is one to two election timeouts away.
+    /// The next election is one to two election timeouts away, and the delay of a node that prefers not to lead.
     pub(super) fn reset_election_timer(&mut self) {
         let spread_ms = self.next_random() % self.timing.election_ms.max(1);
-        self.election_at_ms = self.now_ms + self.timing.election_ms + spread_ms;
+        self.election_at_ms = self.now_ms + self.timing.election_ms + spread_ms + self.candidacy_delay_ms;
     }
 
     /// `SplitMix64` (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).

@@ -69,20 +69,23 @@ impl Raft {
         while skip < append.entries.len() && has(skip) {
             skip += 1;
         }
-        let State::Follower(follower) = &mut self.state else { return };
         if skip < append.entries.len() {
             let from = index_of(skip);
             if from <= self.log_meta.last().index {
                 self.log_meta.truncate(from);
                 self.durable_index = self.durable_index.min(Index(from.0 - 1));
-                follower.match_index = follower.match_index.min(Index(from.0 - 1));
+                if let State::Follower(follower) = &mut self.state {
+                    follower.match_index = follower.match_index.min(Index(from.0 - 1));
+                }
                 out.push(Action::Truncate { from });
             }
             for entry in &append.entries[skip..] {
                 self.log_meta.push(entry);
             }
+            self.add_pending_memberships(from, out);
             out.push(Action::WriteEntries { skip, first: from });
         }
+        let State::Follower(follower) = &mut self.state else { return };
         let end = Index(prev + append.entries.len() as u64);
         follower.match_index = follower.match_index.max(end).max(self.commit_index);
         follower.round = follower.round.max(append.round);

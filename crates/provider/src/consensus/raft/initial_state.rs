@@ -1,6 +1,6 @@
 //! The state that a node starts with.
 
-use super::{LogId, Membership, Term};
+use super::{LogId, Membership, PendingMembership, Term};
 use crate::consensus::NodeId;
 use crate::log::Index;
 
@@ -34,6 +34,8 @@ pub struct InitialState {
     pub committed_membership: Option<(Index, Membership)>,
     /// Memberships in the log, ascending, committed or not.
     pub memberships: Vec<(Index, Membership)>,
+    /// From the last [`super::Action::SavePendingMemberships`] or [`super::Action::SettlePendingMemberships`].
+    pub pending_memberships: Vec<PendingMembership>,
     /// The known commit index; `last_purged` and `committed_membership` count as well.
     pub commit_index: Index,
     /// The log may end before entries that this node has acknowledged.

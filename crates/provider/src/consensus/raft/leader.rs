@@ -113,18 +113,7 @@ impl Raft {
     /// Commits what is durable on a majority, if the last entry is of this term: only then can no node be elected
     /// without it (3.6.2). All earlier entries are committed with it.
     pub(super) fn advance_commit_index(&mut self, out: &mut Vec<Action>) {
-        let State::Leader(leader_state) = &mut self.state else { return };
-        let membership = self.log_meta.membership();
-        let upto = |voter: &NodeId| {
-            if *voter == self.id {
-                self.durable_index
-            } else {
-                leader_state.progress.get(voter).map_or(Index(0), |progress| progress.match_index)
-            }
-        };
-        let mut have: Vec<Index> = membership.voters.iter().map(upto).collect();
-        have.sort_unstable();
-        let Some(&majority_index) = have.get(have.len().wrapping_sub(majority(membership))) else { return };
+        let Some(majority_index) = self.majority_index() else { return };
         if majority_index <= self.commit_index || self.log_meta.term_at(majority_index) != Some(self.term) {
             return;
         }
@@ -135,6 +124,24 @@ impl Raft {
         if !self.is_voter() && self.log_meta.membership_index() <= self.commit_index {
             self.step_down_removed(out);
         }
+    }
+
+    /// As leader: a majority of the voters has everything up to here, durably. An entry behind it may be committed all the
+    /// same, with the voters before the last membership.
+    #[must_use]
+    pub fn majority_index(&self) -> Option<Index> {
+        let State::Leader(leader_state) = &self.state else { return None };
+        let membership = self.log_meta.membership();
+        let upto = |voter: &NodeId| {
+            if *voter == self.id {
+                self.durable_index
+            } else {
+                leader_state.progress.get(voter).map_or(Index(0), |progress| progress.match_index)
+            }
+        };
+        let mut have: Vec<Index> = membership.voters.iter().map(upto).collect();
+        have.sort_unstable();
+        have.get(have.len().wrapping_sub(majority(membership))).copied()
     }
 
     /// Sends the new commit index at once to followers that get no entries now: their clients wait for it.

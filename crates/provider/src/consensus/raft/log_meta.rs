@@ -132,6 +132,28 @@ impl LogMeta {
         }
     }
 
+    /// Whether the log has exactly this entry.
+    pub(super) fn holds(&self, log_id: LogId) -> bool {
+        self.term_at(log_id.index) == Some(log_id.term)
+    }
+
+    /// The memberships of the entries from `first` on.
+    pub(super) fn memberships_from(&self, first: Index) -> impl Iterator<Item = (LogId, Membership)> + '_ {
+        let new = self.memberships.iter().filter(move |(index, _)| *index >= first);
+        new.filter_map(|(index, membership)| Some((self.log_id(*index)?, membership.clone())))
+    }
+
+    /// The index of the membership before the last one in the log.
+    pub(super) fn previous_membership_index(&self) -> Option<Index> {
+        let in_log = self.memberships.iter().filter(|(index, _)| *index <= self.last);
+        in_log.rev().nth(1).map(|(index, _)| *index)
+    }
+
+    /// The last committed membership, and those after it.
+    pub(super) fn memberships(&self) -> impl Iterator<Item = &Membership> {
+        self.memberships.iter().map(|(_, membership)| membership)
+    }
+
     pub(super) fn membership(&self) -> &Membership {
         self.memberships.last().map_or(&NO_VOTERS, |(_, membership)| membership)
     }

@@ -71,6 +71,9 @@ pub enum Message {
         is_granted: bool,
         /// The voter's log may lack entries that it has acknowledged: see [`super::recovering`](super).
         is_recovering: bool,
+        /// The memberships that the voter knows: the last committed one, those behind it in its log, and those that it
+        /// may have lost.
+        memberships: Vec<Membership>,
     },
     /// Entries, or a heartbeat.
     Append(Append),

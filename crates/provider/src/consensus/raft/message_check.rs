@@ -12,7 +12,10 @@ pub(super) fn is_valid_message(message: &Message) -> bool {
         Message::VoteRequest { term, last, .. } => {
             term.0 <= TERM_AND_INDEX_LIMIT && is_place(last) && last.term <= *term
         }
-        Message::VoteReply { term, .. } | Message::TimeoutNow { term } => term.0 <= TERM_AND_INDEX_LIMIT,
+        Message::VoteReply { term, memberships, .. } => {
+            term.0 <= TERM_AND_INDEX_LIMIT && memberships.iter().all(|membership| !membership.voters.is_empty())
+        }
+        Message::TimeoutNow { term } => term.0 <= TERM_AND_INDEX_LIMIT,
         Message::AppendReply { term, upto, last, .. } => {
             term.0 <= TERM_AND_INDEX_LIMIT && upto.0 <= TERM_AND_INDEX_LIMIT && last.0 <= TERM_AND_INDEX_LIMIT
         }

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | `election` | pre-vote, vote, elections | 3.4, 9.6 |
 //! | `recovering` | logs that have lost acknowledged entries | 11 |
+//! | `pending_memberships` | memberships that a node may lose | |
 //! | `follower` | appends, conflicts | 3.5 |
 //! | `leader` | commit index, check quorum, removed voters | 3.6, 4.2, 6.2 |
 //! | `calls` | calls to a leader: append, membership, ReadIndex, leadership transfer | 3.10, 4.1, 6.4 |
@@ -33,6 +34,7 @@ mod leader;
 mod log_meta;
 mod message;
 mod message_check;
+mod pending_memberships;
 mod progress;
 mod recovering;
 
@@ -47,6 +49,7 @@ use leader::LeaderState;
 use log_meta::LogMeta;
 pub use message::{Append, EntryMeta, LogId, Membership, Message, Term};
 use message_check::is_valid_message;
+pub use pending_memberships::PendingMembership;
 use recovering::Votes;
 
 use crate::consensus::NodeId;
@@ -107,6 +110,10 @@ pub struct Raft {
     leader: Option<NodeId>,
     /// The log may lack entries that this node has acknowledged.
     is_recovering: bool,
+    /// Accepted, and maybe not in the log after a crash.
+    pending_memberships: Vec<PendingMembership>,
+    /// A candidate has asked for this node's vote, and its log is behind this one's.
+    is_ahead_of_candidate: bool,
     /// The last [`Action::LeaderChanged`].
     announced: (Term, Option<NodeId>),
     /// The latest time that the driver has reported.
@@ -114,6 +121,8 @@ pub struct Raft {
     /// Time of the leader's last message.
     last_contact_ms: u64,
     election_at_ms: u64,
+    /// Added to each election timeout of this node.
+    candidacy_delay_ms: u64,
     random: u64,
 }
 
@@ -133,12 +142,18 @@ impl Raft {
             last,
             committed_membership,
             memberships,
+            mut pending_memberships,
             commit_index: committed,
             has_lost_tail,
             seed,
         } = start;
         let settled_at = committed_membership.as_ref().map_or(Index(0), |(index, _)| *index);
         let committed = committed.max(last_purged.index).max(settled_at).min(last);
+        if let Some((index, membership)) = committed_membership.as_ref().filter(|(index, _)| *index > last) {
+            // Its entry is lost.
+            let log_id = LogId { term, index: *index };
+            pending_memberships.push((log_id, membership.clone()));
+        }
         let in_log = memberships.into_iter().filter(|(index, _)| committed_membership.is_none() || *index > settled_at);
         let memberships = committed_membership.clone().into_iter().chain(in_log).collect();
         let log_meta = LogMeta::new(last_purged, term_runs, last, memberships);
@@ -156,15 +171,24 @@ impl Raft {
             state,
             leader: None,
             is_recovering: has_lost_tail,
+            pending_memberships,
+            is_ahead_of_candidate: false,
             announced: (term, None),
             now_ms,
             last_contact_ms: now_ms,
             election_at_ms: 0,
+            candidacy_delay_ms: 0,
             random: seed,
         };
         raft.log_meta.drop_superseded(committed);
         raft.reset_election_timer();
         raft
+    }
+
+    /// This node starts elections that much later than others: it leads only if no other node can.
+    pub fn delay_candidacy(&mut self, delay_ms: u64) {
+        self.candidacy_delay_ms = delay_ms;
+        self.reset_election_timer();
     }
 
     /// The driver's clock. Due at [`Raft::deadline_ms`]; earlier or later does no harm.
@@ -195,8 +219,8 @@ impl Raft {
         match message {
             Message::VoteRequest { is_pre_vote: true, term, last } => self.on_pre_vote_request(from, term, last, out),
             Message::VoteRequest { is_pre_vote: false, term, last } => self.on_vote_request(from, term, last, out),
-            Message::VoteReply { is_pre_vote, term, is_granted, is_recovering } => {
-                let vote = recovering::Vote { is_granted, is_recovering };
+            Message::VoteReply { is_pre_vote, term, is_granted, is_recovering, memberships } => {
+                let vote = recovering::Vote { is_granted, is_recovering, memberships };
                 self.on_vote_reply(from, is_pre_vote, term, vote, out);
             }
             Message::Append(append) => self.on_append(from, &append, out),
@@ -281,14 +305,16 @@ impl Raft {
     }
 
     /// Whether it may start an election. A voter whose removal is not committed may, too: if only its log holds the
-    /// removal, no other node can be elected without it (4.2.2). It does not count its own vote.
+    /// removal, no other node can be elected without it (4.2.2). So may a node that a candidate needs and that has more
+    /// than it: a membership with its vote is lost, and entries that it helped to commit are not ([`recovering`]). Neither
+    /// counts its own vote.
     fn is_promotable(&self) -> bool {
         let is_leaving = self.log_meta.membership_index() > self.commit_index
             && self
                 .log_meta
                 .committed_membership(self.commit_index)
                 .is_some_and(|(_, committed_membership)| committed_membership.voters.contains(&self.id));
-        self.is_voter() || is_leaving
+        self.is_voter() || is_leaving || self.is_ahead_of_candidate
     }
 
     /// Reports once what is committed and durable here.
@@ -296,6 +322,7 @@ impl Raft {
         let upto = self.commit_index.min(self.durable_index);
         if upto > self.apply_bound {
             self.apply_bound = upto;
+            self.settle_pending_memberships(upto, out);
             self.log_meta.drop_superseded(upto);
             out.push(Action::Committed { upto });
         }
@@ -317,6 +344,7 @@ impl Raft {
         }
         self.state = State::Follower(FollowerState::new());
         self.leader = leader;
+        self.is_ahead_of_candidate &= leader.is_none();
         self.announce_leader(out);
     }
 

@@ -119,7 +119,14 @@ impl Progress {
         self.match_index = self.match_index.min(last);
         let has = hint.max(self.match_index).min(log_meta.last().index);
         self.probe_round = next_round;
-        if has < log_meta.last_purged().index {
+        let last_purged = log_meta.last_purged().index;
+        if has < last_purged && self.next_index > last_purged.next() && last >= last_purged {
+            // The hint skips a whole term, and may skip the last entry that both logs have.
+            self.state = ProgressState::Probe;
+            self.next_index = last_purged.next();
+            return true;
+        }
+        if has < last_purged {
             self.state = ProgressState::NeedsSnapshot;
             self.next_index = log_meta.last_purged().index.next();
             return false;

@@ -6,6 +6,7 @@ use crate::consensus::lineage::Lineage;
 use crate::consensus::raft::{LogId, Membership, Term};
 use crate::identity::Uuid;
 use crate::log::Index;
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 use crate::vote_result::ApplyError;
 
 /// What is wrong with a field.
@@ -70,6 +71,28 @@ macro_rules! integers {
     )*};
 }
 integers!(u8, u32, u64, i64);
+
+impl Field for ProtocolVersion {
+    const MIN_BYTES: usize = 1;
+    fn put(&self, buffer: &mut Vec<u8>) {
+        buffer.push(self.0);
+    }
+    fn take(rest: &mut &[u8]) -> Result<Self, InvalidField> {
+        u8::take(rest).map(Self)
+    }
+}
+
+impl Field for ProtocolRange {
+    const MIN_BYTES: usize = 2;
+    fn put(&self, buffer: &mut Vec<u8>) {
+        self.lowest.put(buffer);
+        self.newest.put(buffer);
+    }
+    fn take(rest: &mut &[u8]) -> Result<Self, InvalidField> {
+        let (lowest, newest) = (take(rest)?, take(rest)?);
+        if lowest > newest { Err("a range of protocol versions is empty") } else { Ok(Self { lowest, newest }) }
+    }
+}
 
 impl Field for bool {
     const MIN_BYTES: usize = 1;

@@ -2,8 +2,9 @@
 
 use super::body::{Field, InvalidField, take, take_bytes, take_count};
 use super::frame_reader::IncomingFrame;
-use super::{Error, Frame, HEAD_BYTES, Hello, MARK, MemberStatus, PROTOCOL_VERSION, Signal, SnapshotMeta, kind};
+use super::{Error, Frame, HANDSHAKE_VERSION, HEAD_BYTES, Hello, MARK, MemberStatus, Signal, SnapshotMeta, kind};
 use crate::consensus::raft::{Append, EntryMeta, Membership, Message, Term};
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 
 /// The first bytes of a TLS connection: a handshake record of version 3 (RFC 8446, 5.1).
 const TLS_HANDSHAKE: [u8; 2] = [0x16, 3];
@@ -11,6 +12,7 @@ const TLS_HANDSHAKE: [u8; 2] = [0x16, 3];
 /// The head of a frame, with a valid checksum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
+    version: ProtocolVersion,
     kind: u8,
     pub body_bytes: u64,
     body_crc: u32,
@@ -18,7 +20,7 @@ pub(super) struct Head {
 
 impl Head {
     /// The head at the start of the input; None: not complete yet.
-    pub fn read(received: &[u8], limit: u64) -> Result<Option<Self>, Error> {
+    pub fn read(received: &[u8], limit: u64, versions: ProtocolRange) -> Result<Option<Self>, Error> {
         if received.starts_with(&TLS_HANDSHAKE) {
             return Err(Error::Tls);
         }
@@ -30,14 +32,22 @@ impl Head {
         if crc32fast::hash(&head[..12]) != u32::from_le_bytes([h0, h1, h2, h3]) {
             return Err(Error::Checksum { part: "head" });
         }
-        if version != PROTOCOL_VERSION && kind != kind::REJECTED {
-            return Err(Error::OtherVersion { found: version });
+        let version = ProtocolVersion(version);
+        match kind {
+            kind::REJECTED => {}
+            ..kind::FIRST_MESSAGE if version != HANDSHAKE_VERSION => {
+                return Err(Error::OtherHandshake { found: version });
+            }
+            kind::FIRST_MESSAGE.. if !versions.contains(version) => {
+                return Err(Error::OtherVersion { found: version, spoken: versions });
+            }
+            _ => {}
         }
         let body_bytes = u64::from(u32::from_le_bytes([l0, l1, l2, l3]));
         if body_bytes > limit {
             return Err(Error::TooLarge { bytes: body_bytes, limit });
         }
-        Ok(Some(Self { kind, body_bytes, body_crc: u32::from_le_bytes([b0, b1, b2, b3]) }))
+        Ok(Some(Self { version, kind, body_bytes, body_crc: u32::from_le_bytes([b0, b1, b2, b3]) }))
     }
 
     /// Decodes the body.
@@ -46,7 +56,7 @@ impl Head {
             return Err(Error::Checksum { part: "body" });
         }
         let mut rest = body;
-        let received = decode(self.kind, &mut rest).and_then(|received| match rest {
+        let received = decode(self.kind, self.version, &mut rest).and_then(|received| match rest {
             [] => Ok(received),
             _ => Err("the body is longer than its fields"),
         });
@@ -54,9 +64,11 @@ impl Head {
     }
 }
 
-fn decode(kind: u8, rest: &mut &[u8]) -> Result<IncomingFrame, InvalidField> {
+fn decode(kind: u8, version: ProtocolVersion, rest: &mut &[u8]) -> Result<IncomingFrame, InvalidField> {
     let signal = match kind {
         kind::HELLO => Signal::Hello(Hello {
+            versions: take(rest)?,
+            in_force: take(rest)?,
             history_uuid: take(rest)?,
             lineage: take(rest)?,
             node: take(rest)?,
@@ -65,6 +77,7 @@ fn decode(kind: u8, rest: &mut &[u8]) -> Result<IncomingFrame, InvalidField> {
             name: take(rest)?,
             incoming: take(rest)?,
             address: take(rest)?,
+            extension: std::mem::take(rest).to_owned(),
         }),
         kind::REJECTED => Signal::Rejected { text: take(rest)? },
         kind::ALIVE => Signal::Keepalive,
@@ -72,12 +85,12 @@ fn decode(kind: u8, rest: &mut &[u8]) -> Result<IncomingFrame, InvalidField> {
         kind::ALREADY => Signal::Duplicate { instance_id: take(rest)? },
         kind::CHALLENGE => Signal::Challenge { nonce: take(rest)? },
         kind::PROOF => Signal::Proof { mac: take(rest)? },
-        _ => return decode_frame(kind, rest).map(IncomingFrame::Frame),
+        _ => return decode_frame(kind, version, rest).map(IncomingFrame::Frame),
     };
     Ok(IncomingFrame::Signal(signal))
 }
 
-fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, InvalidField> {
+fn decode_frame(kind: u8, version: ProtocolVersion, rest: &mut &[u8]) -> Result<Frame, InvalidField> {
     Ok(match kind {
         kind::FORWARD => Frame::Forward {
             term: take(rest)?,
@@ -86,6 +99,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, InvalidField> {
             payload: take_bytes(rest)?.to_owned(),
         },
         kind::PRESENT => Frame::MemberStatus(MemberStatus {
+            versions: take(rest)?,
             member_id: take(rest)?,
             applied: take(rest)?,
             oldest_seen: take(rest)?,
@@ -103,6 +117,7 @@ fn decode_frame(kind: u8, rest: &mut &[u8]) -> Result<Frame, InvalidField> {
             addresses: take_list(rest)?,
             upto: take(rest)?,
             lineage: take(rest)?,
+            protocol: if version < ProtocolVersion::NAMED { ProtocolVersion::FIRST } else { take(rest)? },
         }),
         kind::WANTS_STATE => Frame::PrepareSstRequest,
         kind::PREPARE => Frame::PrepareSst,
@@ -134,6 +149,7 @@ fn decode_message(kind: u8, rest: &mut &[u8]) -> Result<Message, InvalidField> {
             term: take(rest)?,
             is_granted: take(rest)?,
             is_recovering: take(rest)?,
+            memberships: take_list(rest)?,
         },
         kind::APPEND_REPLY => Message::AppendReply {
             term: take(rest)?,

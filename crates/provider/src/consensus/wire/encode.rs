@@ -1,26 +1,28 @@
 //! Encodes frames.
 
 use super::body::{Field, put_bytes, put_count};
-use super::{BODY_LIMIT_BYTES, Error, Frame, HEAD_BYTES, Hello, MARK, PROTOCOL_VERSION, Signal, SnapshotMeta, kind};
+use super::{BODY_LIMIT_BYTES, Error, Frame, HANDSHAKE_VERSION, HEAD_BYTES, Hello, MARK, Signal, SnapshotMeta, kind};
 use crate::consensus::raft::{Append, Message};
+use crate::protocol::ProtocolVersion;
 
-/// Appends a frame to the buffer.
+/// Appends a frame in that protocol version to the buffer.
 ///
 /// # Errors
 /// [`Error::TooLarge`]; the buffer is unchanged then.
 ///
 /// # Panics
 /// An append has a different number of entries and payloads.
-pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
+pub fn encode(buffer: &mut Vec<u8>, frame: &Frame, version: ProtocolVersion) -> Result<(), Error> {
     match frame {
-        Frame::Raft { message, payloads } => encode_raft(buffer, message, payloads),
-        Frame::Forward { term, session, number, payload } => framed(buffer, kind::FORWARD, |buffer| {
+        Frame::Raft { message, payloads } => encode_raft(buffer, message, payloads, version),
+        Frame::Forward { term, session, number, payload } => framed(buffer, version, kind::FORWARD, |buffer| {
             term.put(buffer);
             session.put(buffer);
             number.put(buffer);
             put_bytes(buffer, payload);
         }),
-        Frame::MemberStatus(status) => framed(buffer, kind::PRESENT, |buffer| {
+        Frame::MemberStatus(status) => framed(buffer, version, kind::PRESENT, |buffer| {
+            status.versions.put(buffer);
             status.member_id.put(buffer);
             status.applied.put(buffer);
             status.oldest_seen.put(buffer);
@@ -30,12 +32,12 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
             status.donating_to.put(buffer);
             status.apply_error.put(buffer);
         }),
-        Frame::Join { request, donor } => framed(buffer, kind::JOIN, |buffer| {
+        Frame::Join { request, donor } => framed(buffer, version, kind::JOIN, |buffer| {
             put_bytes(buffer, request);
             donor.put(buffer);
         }),
-        Frame::InstallSnapshot(SnapshotMeta { term, log_id, membership, addresses, upto, lineage }) => {
-            framed(buffer, kind::BEGIN_BEHIND, |buffer| {
+        Frame::InstallSnapshot(SnapshotMeta { term, log_id, membership, addresses, upto, lineage, protocol }) => {
+            framed(buffer, version, kind::BEGIN_BEHIND, |buffer| {
                 term.put(buffer);
                 log_id.put(buffer);
                 membership.put(buffer);
@@ -45,47 +47,55 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame) -> Result<(), Error> {
                 }
                 upto.put(buffer);
                 lineage.put(buffer);
+                if version >= ProtocolVersion::NAMED {
+                    protocol.put(buffer);
+                }
             })
         }
-        Frame::PrepareSstRequest => framed(buffer, kind::WANTS_STATE, |_| {}),
-        Frame::PrepareSst => framed(buffer, kind::PREPARE, |_| {}),
-        Frame::StartDonation { request, instance_id, address } => framed(buffer, kind::GIVE, |buffer| {
+        Frame::PrepareSstRequest => framed(buffer, version, kind::WANTS_STATE, |_| {}),
+        Frame::PrepareSst => framed(buffer, version, kind::PREPARE, |_| {}),
+        Frame::StartDonation { request, instance_id, address } => framed(buffer, version, kind::GIVE, |buffer| {
             put_bytes(buffer, request);
             instance_id.put(buffer);
             address.put(buffer);
         }),
-        Frame::DonorAssigned { node } => framed(buffer, kind::DONOR_IS, |buffer| node.put(buffer)),
-        Frame::DonationStatusRequest => framed(buffer, kind::ASK_DONOR, |_| {}),
-        Frame::DonationStatus { status, resolved_upto } => framed(buffer, kind::GIVING, |buffer| {
+        Frame::DonorAssigned { node } => framed(buffer, version, kind::DONOR_IS, |buffer| node.put(buffer)),
+        Frame::DonationStatusRequest => framed(buffer, version, kind::ASK_DONOR, |_| {}),
+        Frame::DonationStatus { status, resolved_upto } => framed(buffer, version, kind::GIVING, |buffer| {
             status.put(buffer);
             resolved_upto.put(buffer);
         }),
-        Frame::Leave => framed(buffer, kind::LEAVE, |_| {}),
-        Frame::LeaveReply => framed(buffer, kind::LEFT, |_| {}),
-        Frame::SnapshotRequired => framed(buffer, kind::TOO_FAR_BEHIND, |_| {}),
-        Frame::ReadIndex { request_id } => framed(buffer, kind::CONFIRM, |buffer| request_id.put(buffer)),
-        Frame::ReadIndexReady { request_id, index } => framed(buffer, kind::CONFIRMED, |buffer| {
+        Frame::Leave => framed(buffer, version, kind::LEAVE, |_| {}),
+        Frame::LeaveReply => framed(buffer, version, kind::LEFT, |_| {}),
+        Frame::SnapshotRequired => framed(buffer, version, kind::TOO_FAR_BEHIND, |_| {}),
+        Frame::ReadIndex { request_id } => framed(buffer, version, kind::CONFIRM, |buffer| request_id.put(buffer)),
+        Frame::ReadIndexReady { request_id, index } => framed(buffer, version, kind::CONFIRMED, |buffer| {
             request_id.put(buffer);
             index.put(buffer);
         }),
-        Frame::LeaderHint { node, address } => framed(buffer, kind::LEADER_IS, |buffer| {
+        Frame::LeaderHint { node, address } => framed(buffer, version, kind::LEADER_IS, |buffer| {
             node.put(buffer);
             address.put(buffer);
         }),
-        Frame::Refused { text } => framed(buffer, kind::REFUSED, |buffer| text.put(buffer)),
+        Frame::Refused { text } => framed(buffer, version, kind::REFUSED, |buffer| text.put(buffer)),
     }
 }
 
-/// Appends an append to the buffer: the same bytes as [`encode`] of its frame, from payloads that lie elsewhere.
+/// Appends an append in that protocol version to the buffer: the same bytes as [`encode`] of its frame, from payloads that lie elsewhere.
 ///
 /// # Errors
 /// [`Error::TooLarge`]; the buffer is unchanged then.
 ///
 /// # Panics
 /// The number of entries and payloads differs.
-pub fn encode_append<P: AsRef<[u8]>>(buffer: &mut Vec<u8>, append: &Append, payloads: &[P]) -> Result<(), Error> {
+pub fn encode_append<P: AsRef<[u8]>>(
+    buffer: &mut Vec<u8>,
+    append: &Append,
+    payloads: &[P],
+    version: ProtocolVersion,
+) -> Result<(), Error> {
     assert_eq!(append.entries.len(), payloads.len(), "each entry needs one payload");
-    framed(buffer, kind::APPEND, |buffer| {
+    framed(buffer, version, kind::APPEND, |buffer| {
         append.term.put(buffer);
         append.prev_log_id.put(buffer);
         append.leader_commit.put(buffer);
@@ -105,20 +115,24 @@ pub fn encode_append<P: AsRef<[u8]>>(buffer: &mut Vec<u8>, append: &Append, payl
 /// [`Error::TooLarge`]; the buffer is unchanged then.
 pub fn encode_signal(buffer: &mut Vec<u8>, signal: &Signal) -> Result<(), Error> {
     match signal {
-        Signal::Hello(hello) => framed(buffer, kind::HELLO, |buffer| put_hello(buffer, hello)),
-        Signal::Rejected { text } => framed(buffer, kind::REJECTED, |buffer| text.put(buffer)),
-        Signal::Keepalive => framed(buffer, kind::ALIVE, |_| {}),
-        Signal::Lineage { history_uuid, lineage } => framed(buffer, kind::BELONGS, |buffer| {
+        Signal::Hello(hello) => framed(buffer, HANDSHAKE_VERSION, kind::HELLO, |buffer| put_hello(buffer, hello)),
+        Signal::Rejected { text } => framed(buffer, HANDSHAKE_VERSION, kind::REJECTED, |buffer| text.put(buffer)),
+        Signal::Keepalive => framed(buffer, HANDSHAKE_VERSION, kind::ALIVE, |_| {}),
+        Signal::Lineage { history_uuid, lineage } => framed(buffer, HANDSHAKE_VERSION, kind::BELONGS, |buffer| {
             history_uuid.put(buffer);
             lineage.put(buffer);
         }),
-        Signal::Duplicate { instance_id } => framed(buffer, kind::ALREADY, |buffer| instance_id.put(buffer)),
-        Signal::Challenge { nonce } => framed(buffer, kind::CHALLENGE, |buffer| nonce.put(buffer)),
-        Signal::Proof { mac } => framed(buffer, kind::PROOF, |buffer| mac.put(buffer)),
+        Signal::Duplicate { instance_id } => {
+            framed(buffer, HANDSHAKE_VERSION, kind::ALREADY, |buffer| instance_id.put(buffer))
+        }
+        Signal::Challenge { nonce } => framed(buffer, HANDSHAKE_VERSION, kind::CHALLENGE, |buffer| nonce.put(buffer)),
+        Signal::Proof { mac } => framed(buffer, HANDSHAKE_VERSION, kind::PROOF, |buffer| mac.put(buffer)),
     }
 }
 
 fn put_hello(buffer: &mut Vec<u8>, hello: &Hello) {
+    hello.versions.put(buffer);
+    hello.in_force.put(buffer);
     hello.history_uuid.put(buffer);
     hello.lineage.put(buffer);
     hello.node.put(buffer);
@@ -126,37 +140,54 @@ fn put_hello(buffer: &mut Vec<u8>, hello: &Hello) {
     for text in [&hello.cluster_name, &hello.name, &hello.incoming, &hello.address] {
         text.put(buffer);
     }
+    buffer.extend_from_slice(&hello.extension);
 }
 
-fn encode_raft(buffer: &mut Vec<u8>, message: &Message, payloads: &[Vec<u8>]) -> Result<(), Error> {
+fn encode_raft(
+    buffer: &mut Vec<u8>,
+    message: &Message,
+    payloads: &[Vec<u8>],
+    version: ProtocolVersion,
+) -> Result<(), Error> {
     match message {
-        Message::VoteRequest { is_pre_vote, term, last } => framed(buffer, kind::VOTE_REQUEST, |buffer| {
+        Message::VoteRequest { is_pre_vote, term, last } => framed(buffer, version, kind::VOTE_REQUEST, |buffer| {
             is_pre_vote.put(buffer);
             term.put(buffer);
             last.put(buffer);
         }),
-        Message::VoteReply { is_pre_vote, term, is_granted, is_recovering } => {
-            framed(buffer, kind::VOTE_REPLY, |buffer| {
+        Message::VoteReply { is_pre_vote, term, is_granted, is_recovering, memberships } => {
+            framed(buffer, version, kind::VOTE_REPLY, |buffer| {
                 is_pre_vote.put(buffer);
                 term.put(buffer);
                 is_granted.put(buffer);
                 is_recovering.put(buffer);
+                put_count(buffer, memberships.len());
+                for membership in memberships {
+                    membership.put(buffer);
+                }
             })
         }
-        Message::Append(append) => encode_append(buffer, append, payloads),
-        Message::AppendReply { term, round, is_accepted, upto, last } => framed(buffer, kind::APPEND_REPLY, |buffer| {
-            term.put(buffer);
-            round.put(buffer);
-            is_accepted.put(buffer);
-            upto.put(buffer);
-            last.put(buffer);
-        }),
-        Message::TimeoutNow { term } => framed(buffer, kind::TAKE_OVER, |buffer| term.put(buffer)),
+        Message::Append(append) => encode_append(buffer, append, payloads, version),
+        Message::AppendReply { term, round, is_accepted, upto, last } => {
+            framed(buffer, version, kind::APPEND_REPLY, |buffer| {
+                term.put(buffer);
+                round.put(buffer);
+                is_accepted.put(buffer);
+                upto.put(buffer);
+                last.put(buffer);
+            })
+        }
+        Message::TimeoutNow { term } => framed(buffer, version, kind::TAKE_OVER, |buffer| term.put(buffer)),
     }
 }
 
 /// Writes the body, and then the head.
-fn framed(buffer: &mut Vec<u8>, kind: u8, put_body: impl FnOnce(&mut Vec<u8>)) -> Result<(), Error> {
+fn framed(
+    buffer: &mut Vec<u8>,
+    version: ProtocolVersion,
+    kind: u8,
+    put_body: impl FnOnce(&mut Vec<u8>),
+) -> Result<(), Error> {
     let start = buffer.len();
     buffer.extend_from_slice(&[0; HEAD_BYTES]);
     put_body(buffer);
@@ -167,7 +198,7 @@ fn framed(buffer: &mut Vec<u8>, kind: u8, put_body: impl FnOnce(&mut Vec<u8>)) -
         return Err(Error::TooLarge { bytes, limit: BODY_LIMIT_BYTES });
     };
     head[..2].copy_from_slice(&MARK);
-    head[2] = PROTOCOL_VERSION;
+    head[2] = version.0;
     head[3] = kind;
     head[4..8].copy_from_slice(&length.to_le_bytes());
     head[8..12].copy_from_slice(&crc32fast::hash(body).to_le_bytes());

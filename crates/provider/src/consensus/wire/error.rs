@@ -1,6 +1,7 @@
 //! Errors of frames.
 
-use super::PROTOCOL_VERSION;
+use super::HANDSHAKE_VERSION;
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 
 /// Why bytes are not a frame, or a frame cannot be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,14 +17,26 @@ pub enum Error {
     #[error("the input is TLS, and this node has none: set socket.ssl and its files on all nodes, or on none")]
     Tls,
 
-    /// A frame of another version.
+    /// A frame about the connection itself, of another version.
     #[error(
-        "the node speaks protocol version {found}, this node version {PROTOCOL_VERSION}: run the same release on all \
-         nodes"
+        "the node's handshake has version {found}, this node's has version {HANDSHAKE_VERSION}: install a release on it that is \
+         nearer to that of this node"
+    )]
+    OtherHandshake {
+        /// Its version.
+        found: ProtocolVersion,
+    },
+
+    /// A message of another version.
+    #[error(
+        "the node sends a frame in protocol version {found}, this node speaks versions {spoken}: install releases that have \
+         a version in common"
     )]
     OtherVersion {
         /// Its version.
-        found: u8,
+        found: ProtocolVersion,
+        /// Those of this node.
+        spoken: ProtocolRange,
     },
 
     /// A wrong checksum.

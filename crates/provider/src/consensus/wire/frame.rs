@@ -5,11 +5,16 @@ use crate::consensus::lineage::Lineage;
 use crate::consensus::raft::{LogId, Membership, Message, Term};
 use crate::identity::Uuid;
 use crate::log::Index;
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 use crate::vote_result::ApplyError;
 
 /// A node's identity, the first frame of either side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
+    /// The protocol versions that it speaks.
+    pub versions: ProtocolRange,
+    /// The version in force in its cluster, as far as it knows. None: it belongs to no cluster yet.
+    pub in_force: Option<ProtocolVersion>,
     /// The history UUID of its log and tables; undefined: none yet.
     pub history_uuid: Uuid,
     /// The generations of its cluster; unknown: it belongs to none yet.
@@ -27,6 +32,8 @@ pub struct Hello {
     pub incoming: String,
     /// The address for other nodes, host:port.
     pub address: String,
+    /// Fields that only later releases know.
+    pub extension: Vec<u8>,
 }
 
 /// A random number that is used once.
@@ -83,12 +90,16 @@ pub struct SnapshotMeta {
     pub upto: Index,
     /// The generations of the cluster.
     pub lineage: Lineage,
+    /// The protocol version in force.
+    pub protocol: ProtocolVersion,
 }
 
 /// A node's status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberStatus {
-    /// The member ID of the node.
+    /// The protocol versions that it speaks.
+    pub versions: ProtocolRange,
+    /// The member ID of the node. Undefined: it is a witness, which is in no view.
     pub member_id: Uuid,
     /// The seqno up to which its tables are applied.
     pub applied: i64,
@@ -104,6 +115,13 @@ pub struct MemberStatus {
     pub donating_to: Option<String>,
     /// The apply error that waits for a vote.
     pub apply_error: Option<ApplyError>,
+}
+
+impl MemberStatus {
+    /// Whether the node is a witness: a voter without tables.
+    pub fn is_witness(&self) -> bool {
+        self.member_id.is_undefined()
+    }
 }
 
 /// State of an SST from a donor to a joiner.
@@ -151,7 +169,7 @@ pub enum Frame {
     PrepareSst,
     /// A joiner requests an SST; the leader chooses a donor.
     Join {
-        /// The joiner server's SST request for the donor.
+        /// The joiner server's SST request for the donor. Empty: a witness, which needs a log only.
         request: Vec<u8>,
         /// `wsrep_sst_donor`; empty: any.
         donor: String,

@@ -2,6 +2,7 @@
 
 use super::decode::Head;
 use super::{Error, Frame, HEAD_BYTES, Signal};
+use crate::protocol::ProtocolRange;
 
 /// Room for one read.
 const READ_BYTES: usize = 64 << 10;
@@ -25,12 +26,14 @@ pub struct FrameReader {
     start: usize,
     /// Limit of a body.
     limit: u64,
+    /// Versions of the frames that this node can read.
+    versions: ProtocolRange,
 }
 
 impl FrameReader {
-    /// An empty buffer; `limit` is the largest body.
-    pub fn new(limit: u64) -> Self {
-        Self { bytes: Vec::new(), start: 0, limit }
+    /// An empty buffer; `limit` is the largest body, `versions` are those of the frames that this node can read.
+    pub fn new(limit: u64, versions: ProtocolRange) -> Self {
+        Self { bytes: Vec::new(), start: 0, limit, versions }
     }
 
     /// Sets the largest body.
@@ -55,7 +58,7 @@ impl FrameReader {
         }
         self.start = 0;
         let have = self.bytes.len();
-        match Head::read(&self.bytes, self.limit) {
+        match Head::read(&self.bytes, self.limit, self.versions) {
             Ok(Some(head)) if head.body_bytes > have as u64 => {
                 let missing = HEAD_BYTES as u64 + head.body_bytes - have as u64;
                 let missing = usize::try_from(missing).unwrap_or(usize::MAX);
@@ -72,7 +75,7 @@ impl FrameReader {
     /// The input is not a frame. Nothing can be consumed from then on.
     pub fn next(&mut self) -> Result<Option<IncomingFrame>, Error> {
         let rest = &self.bytes[self.start..];
-        let Some(head) = Head::read(rest, self.limit)? else { return Ok(None) };
+        let Some(head) = Head::read(rest, self.limit, self.versions)? else { return Ok(None) };
         let end = HEAD_BYTES as u64 + head.body_bytes;
         let Some(framed) = usize::try_from(end).ok().and_then(|end| rest.get(..end)) else { return Ok(None) };
         let received = head.decode(&framed[HEAD_BYTES..])?;

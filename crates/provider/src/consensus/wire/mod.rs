@@ -8,7 +8,7 @@
 //! | byte | bytes | content |
 //! |---|---|---|
 //! | 0 | 2 | `HG` |
-//! | 2 | 1 | protocol version: 6 |
+//! | 2 | 1 | protocol version |
 //! | 3 | 1 | kind |
 //! | 4 | 4 | length of the body, at most [`BODY_LIMIT_BYTES`]; during the handshake [`HANDSHAKE_LIMIT_BYTES`] |
 //! | 8 | 4 | CRC-32 (IEEE) of the body |
@@ -17,6 +17,11 @@
 //!
 //! These 16 bytes are the same in every version, and so is the body of kind 2: nodes of different versions can tell
 //! each other why they do not link.
+//!
+//! Frames about the connection itself (kinds below 16) have the version [`HANDSHAKE_VERSION`], whatever the nodes speak:
+//! only they tell which versions a node speaks. A later release may add fields to the end of a hello; the others keep them
+//! as they came, for the proof. All other frames have a version that both nodes speak (the module `links`), and the
+//! receiver decodes each by its own version.
 //!
 //! # Body
 //!
@@ -27,7 +32,7 @@
 //!
 //! | kind | frame | fields |
 //! |---|---|---|
-//! | 1 | hello | history UUID 16, lineage, node 8, instance id 16, cluster name, name, incoming, address: texts |
+//! | 1 | hello | lowest and newest protocol version 1 each, optional version in force 1, history UUID 16, lineage, node 8, instance id 16, cluster name, name, incoming, address: texts; then fields of later releases |
 //! | 2 | rejected | text |
 //! | 3 | keepalive | |
 //! | 4 | lineage | history UUID 16, lineage |
@@ -35,14 +40,14 @@
 //! | 6 | challenge | nonce 32 |
 //! | 7 | proof | code 32 |
 //! | 16 | vote request | pre-vote flag, term 8, last log id |
-//! | 17 | vote reply | pre-vote flag, term 8, granted flag |
+//! | 17 | vote reply | pre-vote flag, term 8, granted flag, recovering flag, list of memberships |
 //! | 18 | append | term 8, previous log id, leader commit 8, round 8, list of entries: term 8, optional membership, payload |
-//! | 19 | append reply | term 8, round 8, accepted flag, upto 8 |
+//! | 19 | append reply | term 8, round 8, accepted flag, upto 8, last 8 |
 //! | 20 | timeout now | term 8 |
 //! | 32 | forward | term 8, session 16, number 8, payload |
-//! | 33 | member status | member ID 16, applied 8, oldest seen 8, has tables flag, wants view flag, behind flag, optional address of its joiner: text, optional apply error: seqno 8, error 8 |
-//! | 34 | join | request: payload, donor: text |
-//! | 35 | install snapshot | term 8, log id, membership, list of node 8 and address text, upto 8, lineage |
+//! | 33 | member status | lowest and newest protocol version 1 each, member ID 16 (undefined: a witness), applied 8, oldest seen 8, has tables flag, wants view flag, behind flag, optional address of its joiner: text, optional apply error: seqno 8, error 8 |
+//! | 34 | join | request: payload (empty: a witness, which needs a log only), donor: text |
+//! | 35 | install snapshot | term 8, log id, membership, list of node 8 and address text, upto 8, lineage; from version 8 on: version in force 1 |
 //! | 36 | leave | |
 //! | 37 | leave reply | |
 //! | 38 | read index | request id 8 |
@@ -79,9 +84,10 @@ pub use frame::{DonationStatus, Frame, Hello, MemberStatus, Nonce, Signal, Snaps
 pub use frame_reader::{FrameReader, IncomingFrame};
 
 use crate::log::PAYLOAD_LIMIT_BYTES;
+use crate::protocol::ProtocolVersion;
 
-/// The protocol version of this release.
-pub const PROTOCOL_VERSION: u8 = 6;
+/// The version of all frames about the connection itself. The body of a hello may get longer, nothing else changes.
+pub const HANDSHAKE_VERSION: ProtocolVersion = ProtocolVersion::FIRST;
 /// The largest body: one entry of the largest size, and its frame.
 pub const BODY_LIMIT_BYTES: u64 = PAYLOAD_LIMIT_BYTES + (1 << 20);
 /// The largest body during the handshake: limits the memory for unidentified peers.
@@ -96,6 +102,8 @@ const MARK: [u8; 2] = *b"HG";
 
 /// The kinds of frames.
 mod kind {
+    /// Smaller kinds are about the connection itself.
+    pub const FIRST_MESSAGE: u8 = 16;
     pub const HELLO: u8 = 1;
     pub const REJECTED: u8 = 2;
     pub const ALIVE: u8 = 3;

@@ -6,7 +6,10 @@ use crate::consensus::lineage::Lineage;
 use crate::consensus::raft::{Append, EntryMeta, LogId, Membership, Message, Term};
 use crate::identity::Uuid;
 use crate::log::Index;
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 use crate::vote_result::ApplyError;
+
+const NEWEST: ProtocolVersion = ProtocolRange::SPOKEN.newest;
 
 /// splitmix64.
 pub(in crate::consensus) struct Rng(u64);
@@ -51,6 +54,12 @@ impl Rng {
         Uuid(bytes)
     }
 
+    fn versions(&mut self) -> ProtocolRange {
+        let lowest = self.below(200) as u8;
+        let newest = lowest + self.below(20) as u8;
+        ProtocolRange { lowest: ProtocolVersion(lowest), newest: ProtocolVersion(newest) }
+    }
+
     fn lineage(&mut self) -> Lineage {
         (0..self.below(10)).fold(Lineage::UNKNOWN, |lineage, _| lineage.bootstrapped(self.uuid()))
     }
@@ -77,6 +86,7 @@ impl Rng {
                 term,
                 is_granted: self.flag(),
                 is_recovering: self.flag(),
+                memberships: (0..self.below(4)).map(|_| self.membership()).collect(),
             },
             2 => Message::AppendReply {
                 term,
@@ -105,6 +115,7 @@ impl Rng {
                 payload: self.bytes(200),
             },
             1 => Frame::MemberStatus(MemberStatus {
+                versions: self.versions(),
                 member_id: self.uuid(),
                 applied: self.next() as i64,
                 oldest_seen: self.next() as i64,
@@ -122,6 +133,7 @@ impl Rng {
                 addresses: (0..self.below(4)).map(|_| (NodeId(self.next()), self.text())).collect(),
                 upto: Index(self.next()),
                 lineage: self.lineage(),
+                protocol: ProtocolVersion(self.next() as u8),
             }),
             4 => Frame::Leave,
             5 => Frame::LeaveReply,
@@ -155,6 +167,8 @@ impl Rng {
     fn received(&mut self) -> IncomingFrame {
         IncomingFrame::Signal(match self.below(20) {
             0 => Signal::Hello(Hello {
+                versions: self.versions(),
+                in_force: self.flag().then(|| ProtocolVersion(self.next() as u8)),
                 history_uuid: self.uuid(),
                 lineage: self.lineage(),
                 node: NodeId(self.next()),
@@ -163,6 +177,7 @@ impl Rng {
                 name: self.text(),
                 incoming: self.text(),
                 address: self.text(),
+                extension: self.bytes(9),
             }),
             1 => Signal::Rejected { text: self.text() },
             2 => Signal::Keepalive,
@@ -176,7 +191,7 @@ impl Rng {
 fn put(buffer: &mut Vec<u8>, what: &IncomingFrame) {
     match what {
         IncomingFrame::Signal(signal) => encode_signal(buffer, signal).unwrap(),
-        IncomingFrame::Frame(frame) => encode(buffer, frame).unwrap(),
+        IncomingFrame::Frame(frame) => encode(buffer, frame, NEWEST).unwrap(),
     }
 }
 
@@ -187,7 +202,7 @@ fn bytes_of(what: &IncomingFrame) -> Vec<u8> {
 }
 
 fn frame_reader(bytes: &[u8]) -> FrameReader {
-    let mut frame_reader = FrameReader::new(BODY_LIMIT_BYTES);
+    let mut frame_reader = FrameReader::new(BODY_LIMIT_BYTES, ProtocolRange::SPOKEN);
     frame_reader.read_buffer().extend_from_slice(bytes);
     frame_reader
 }
@@ -198,7 +213,7 @@ fn frames_round_trip_in_pieces_of_any_size() {
     let sent: Vec<IncomingFrame> = (0..3_000).map(|_| rng.received()).collect();
     let mut bytes = Vec::new();
     sent.iter().for_each(|what| put(&mut bytes, what));
-    let mut frame_reader = FrameReader::new(BODY_LIMIT_BYTES);
+    let mut frame_reader = FrameReader::new(BODY_LIMIT_BYTES, ProtocolRange::SPOKEN);
     let mut received = Vec::new();
     let mut rest = &bytes[..];
     while !rest.is_empty() {
@@ -240,7 +255,8 @@ fn a_flipped_bit_is_detected() {
 
 /// Valid checksums for any head and body.
 fn sealed(kind: u8, body: &[u8]) -> Vec<u8> {
-    let mut bytes = vec![b'H', b'G', PROTOCOL_VERSION, kind];
+    let version = if kind < kind::FIRST_MESSAGE { HANDSHAKE_VERSION } else { NEWEST };
+    let mut bytes = vec![b'H', b'G', version.0, kind];
     bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&crc32fast::hash(body).to_le_bytes());
     let crc = crc32fast::hash(&bytes);
@@ -284,11 +300,12 @@ fn errors_name_what_was_found() {
     let strange = refusal(b"GET / HTTP/1.1\r\n");
     assert!(strange.contains("starts with [47, 45, 54"), "{strange}");
     let mut other = bytes_of(&IncomingFrame::Signal(Signal::Keepalive));
-    other[2] = PROTOCOL_VERSION + 1;
+    other[2] = HANDSHAKE_VERSION.0 + 1;
     let crc = crc32fast::hash(&other[..12]);
     other[12..].copy_from_slice(&crc.to_le_bytes());
     let text = refusal(&other);
-    let both = format!("protocol version {}, this node version {PROTOCOL_VERSION}", PROTOCOL_VERSION + 1);
+    let both =
+        format!("handshake has version {}, this node's has version {HANDSHAKE_VERSION}", HANDSHAKE_VERSION.0 + 1);
     assert!(text.contains(&both), "{text}");
     let text = refusal(&sealed(99, b""));
     assert!(text.contains("kind 99") && text.contains("the kind is unknown"), "{text}");
@@ -316,7 +333,7 @@ fn a_rejection_of_another_version_can_be_read() {
 fn an_announced_length_costs_no_memory() {
     let frame = Frame::ReadIndex { request_id: 1 };
     let mut bytes = Vec::new();
-    encode(&mut bytes, &frame).unwrap();
+    encode(&mut bytes, &frame, NEWEST).unwrap();
     bytes[4..8].copy_from_slice(&(1u32 << 31).to_le_bytes());
     let crc = crc32fast::hash(&bytes[..12]);
     bytes[12..16].copy_from_slice(&crc.to_le_bytes());
@@ -338,7 +355,54 @@ fn borrowed_payloads_encode_to_the_same_bytes() {
     let append = Append { term: Term(3), prev_log_id: rng.place(), leader_commit: Index(9), round: 4, entries };
     let mut from_parts = Vec::new();
     let slices: Vec<&[u8]> = payloads.iter().map(Vec::as_slice).collect();
-    encode_append(&mut from_parts, &append, &slices).unwrap();
+    encode_append(&mut from_parts, &append, &slices, NEWEST).unwrap();
     let frame = Frame::Raft { message: Message::Append(append), payloads };
     assert_eq!(from_parts, bytes_of(&IncomingFrame::Frame(frame)));
+}
+
+/// A frame in that version, read by a node that speaks those.
+fn sent_in(version: ProtocolVersion, frame: &Frame, versions: ProtocolRange) -> Result<Option<IncomingFrame>, Error> {
+    let mut bytes = Vec::new();
+    encode(&mut bytes, frame, version).unwrap();
+    let mut frame_reader = FrameReader::new(BODY_LIMIT_BYTES, versions);
+    frame_reader.read_buffer().extend_from_slice(&bytes);
+    frame_reader.next()
+}
+
+#[test]
+fn a_frame_has_the_form_of_its_version() {
+    const FIRST: ProtocolVersion = ProtocolVersion::FIRST;
+    let only = |version| ProtocolRange { lowest: version, newest: version };
+    let mut rng = Rng::seeded();
+    for _ in 0..500 {
+        let frame = rng.frame();
+        let mut in_first = frame.clone();
+        if let Frame::InstallSnapshot(snapshot) = &mut in_first {
+            snapshot.protocol = FIRST;
+        }
+        let received = |version, frame: &Frame, versions| match sent_in(version, frame, versions) {
+            Ok(Some(IncomingFrame::Frame(frame))) => frame,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(received(FIRST, &frame, only(FIRST)), in_first, "as the previous release sees it");
+        assert_eq!(received(FIRST, &frame, ProtocolRange::SPOKEN), in_first);
+        assert_eq!(received(NEWEST, &frame, ProtocolRange::SPOKEN), frame);
+        let error = sent_in(NEWEST, &frame, only(FIRST)).unwrap_err();
+        assert_eq!(error, Error::OtherVersion { found: NEWEST, spoken: only(FIRST) });
+    }
+}
+
+#[test]
+fn the_hello_of_a_later_release_is_read_and_kept_as_it_came() {
+    let mut rng = Rng::seeded();
+    let hello = loop {
+        if let IncomingFrame::Signal(Signal::Hello(hello)) = rng.received() {
+            break hello;
+        }
+    };
+    let later = IncomingFrame::Signal(Signal::Hello(Hello { extension: b"more fields".to_vec(), ..hello }));
+    let bytes = bytes_of(&later);
+    let read = frame_reader(&bytes).next().unwrap().unwrap();
+    assert_eq!(read, later);
+    assert_eq!(bytes_of(&read), bytes, "the proof of the secret is about these bytes");
 }

@@ -72,8 +72,7 @@ impl Node {
                         .is_some_and(|transaction| transaction.on_ordered(seqno, head.flags, verdict.passed));
                     let gtid = Gtid { history_uuid: order.history_uuid, seqno };
                     let depends_on = verdict.depends_on;
-                    let source = self.member_id_for_server(head.source);
-                    let meta = Meta { gtid, source, trx: head.trx, conn: head.conn, depends_on };
+                    let meta = Meta { gtid, source: head.source, trx: head.trx, conn: head.conn, depends_on };
                     let distances = Distances::of(seqno, depends_on, head.last_seen);
                     self.count(keys.len(), bytes.len() - data.len(), data.len(), distances);
                     let Verdict { passed, failure, .. } = verdict;
@@ -124,7 +123,8 @@ impl Node {
             _ => return Ok(Some(ordered_entry)),
         };
         if !is_applied {
-            self.recv_queue.push(Work::Deliver(Delivery { seqno, entry, is_replay: cluster.is_replay(index) }));
+            let (is_replay, is_logged) = (cluster.is_replay(index), self.is_logged(seqno));
+            self.recv_queue.push(Work::Deliver(Delivery { seqno, entry, is_replay, is_logged }));
         }
         Ok(Some(ordered_entry))
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::ClusterHandle;
-use super::driver::RaftDriver;
 use super::node_host::NodeHost;
+use super::process_host::ProcessIo;
 use super::relay::Relay;
+use super::{ClusterHandle, driver};
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::HardState;
 use crate::consensus::lineage::Lineage;
@@ -15,10 +15,12 @@ use crate::consensus::raft::{LogId, Term};
 use crate::consensus::wire::Hello;
 use crate::entry;
 use crate::identity::Uuid;
-use crate::log::Index;
+use crate::log::{DiskLog, Index};
 use crate::node::replica::{Replica, Settings, initial_state};
 use crate::node::security::ServerAllowlist;
 use crate::node::{Error, Node, lock};
+use crate::protocol::{ProtocolRange, ProtocolVersion};
+use crate::server::Level;
 
 /// How a node starts.
 #[derive(Debug)]
@@ -51,6 +53,8 @@ pub(in crate::node) fn start(
     }
     let instance_id = Uuid::random().map_err(Error::Random)?;
     let hello = Hello {
+        versions: ProtocolRange::SPOKEN,
+        in_force: (!hard_state.lineage.is_unknown()).then_some(hard_state.protocol),
         history_uuid: node.history_uuid(),
         lineage: hard_state.lineage,
         node: hard_state.node,
@@ -59,6 +63,7 @@ pub(in crate::node) fn start(
         name: node.setup.name.clone(),
         incoming: node.setup.incoming.clone(),
         address: node.node_address(),
+        extension: Vec::new(),
     };
     let (mut links, waker) = Links::open(&node.listen_address(), hello)?;
     links.set_allowlist(Arc::new(ServerAllowlist(Arc::clone(&node.server))));
@@ -82,50 +87,37 @@ pub(in crate::node) fn start(
         log.set_keeps_recent(true);
     }
     let cluster = Arc::new(ClusterHandle::new(waker, log.as_ref().map_or(Index(0), |log| log.last())));
-    let relay = Relay::new();
-    let host = NodeHost::new(Arc::clone(node), Arc::clone(&cluster), links, Arc::clone(&relay));
+    let io = ProcessIo::new(Arc::clone(&cluster), Relay::new(), links);
+    let host = NodeHost::new(Arc::clone(node), io);
     let committed = hard_state.committed;
     let retain_time = node.retain_time();
     let hosts = hosts.to_vec();
-    let settings = Settings { hard_state, raft, instance_id, hosts, timing, retain_time, is_new_cluster };
-    let driver = RaftDriver::new(Replica::new(host, settings));
-    if driver.replica.is_recovering() {
-        let what = log.as_ref().and_then(|log| log.lost_tail()).map_or_else(
-            || format!("entries up to index {committed} were committed"),
-            |lost_tail| lost_tail.to_string(),
-        );
-        let end = log.as_ref().map_or(Index(0), |log| log.last());
-        let text = format!(
-            "{what}, but the log ends at index {end}: the disk may have lost its end. Until this node has it again from \
-             the other nodes, its vote counts only in an election in which all voters are up. Check the disk"
-        );
-        node.server.log(crate::server::Level::Warning, &text);
+    let is_witness = false;
+    let versions = ProtocolRange::SPOKEN;
+    let settings =
+        Settings { hard_state, versions, raft, instance_id, hosts, timing, retain_time, is_new_cluster, is_witness };
+    let replica = Replica::new(host, settings);
+    if replica.is_recovering() {
+        node.server.log(Level::Warning, &recovering_warning(log.as_deref(), committed));
     }
-    let (own_relay, other_relay) = (Arc::clone(&relay), relay);
-    let threads = [own_relay, other_relay].into_iter().zip([Some(Box::new(driver)), None]);
-    for (relay, first) in threads {
-        let (node, cluster) = (Arc::clone(node), Arc::clone(&cluster));
-        // Signals are for the server's threads.
-        crate::log::spawn_without_signals("hortator-raft", move || drive_in_turn(&relay, first, &node, &cluster))
-            .map_err(Error::Thread)?;
-    }
+    let on_panic = {
+        let node = Arc::clone(node);
+        move || node.fail("a bug in the provider's Raft thread")
+    };
+    driver::spawn(replica, on_panic).map_err(Error::Thread)?;
     Ok(cluster)
 }
 
-/// One of the driver's two threads.
-fn drive_in_turn(relay: &Relay<RaftDriver>, mut driver: Option<Box<RaftDriver>>, node: &Node, cluster: &ClusterHandle) {
-    while let Some(drives) = driver.take().or_else(|| relay.stand_by()) {
-        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drives.drive()));
-        if run.is_err() {
-            node.fail("a bug in the provider's Raft thread");
-        }
-        if run.unwrap_or(true) {
-            // The driver is dropped: a thread that waits for the end may want to listen on the port again.
-            relay.end();
-            cluster.close();
-            return;
-        }
-    }
+/// What a node logs whose log may lack entries that it has acknowledged.
+pub(in crate::node) fn recovering_warning(log: Option<&DiskLog>, committed: Index) -> String {
+    let what = log
+        .and_then(DiskLog::lost_tail)
+        .map_or_else(|| format!("entries up to index {committed} were committed"), |lost_tail| lost_tail.to_string());
+    let end = log.map_or(Index(0), DiskLog::last);
+    format!(
+        "{what}, but the log ends at index {end}: the disk may have lost its end. Until this node has it again from the \
+         other nodes, its vote counts only in an election in which all voters are up. Check the disk"
+    )
 }
 
 fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
@@ -150,6 +142,8 @@ fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
         membership_log_id: last,
         snapshot_log_id: LogId { term: Term(0), index: Index(0) },
         voters: if votes { [(id, node.node_address())].into() } else { BTreeMap::new() },
+        pending_memberships: Vec::new(),
         lineage: if votes { node.new_lineage(log.as_deref())? } else { Lineage::UNKNOWN },
+        protocol: ProtocolVersion::FIRST,
     })
 }

@@ -67,6 +67,10 @@ impl Node {
             tables = Some(received);
             is_connected = true;
         };
+        if is_connected {
+            // The transfer may have replaced the binary log too.
+            self.compare_binary_log_again();
+        }
         let Plan { order, tables_at, end, order_from, former_members, remark, .. } = plan;
         if let Some(remark) = remark {
             self.note(&remark);
@@ -82,6 +86,17 @@ impl Node {
         cluster.is_caught_up.store(true, Atomic::SeqCst);
         cluster.send(Command::OrderFrom(order_from));
         Ok(())
+    }
+
+    fn compare_binary_log_again(&self) {
+        self.logged_upto.store(0, Atomic::SeqCst);
+        let Some(log) = self.log() else { return };
+        let why = match self.compare_binary_log(&log, log.last()) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.note(&format!("the provider cannot find out what the binary log holds: {why}"));
     }
 
     /// The position of the tables: as before, or as the server says.

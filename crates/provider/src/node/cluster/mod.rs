@@ -12,7 +12,8 @@
 //! |---|---|
 //! | `mod` | shared by the server's threads and the Raft driver |
 //! | `driver_start`, `driver`, `relay` | the Raft driver: its start, its loop, and its two threads |
-//! | `node_host` | what the replica uses of this process |
+//! | `process_host` | what the replica uses of this process, with a server and without (`node/witness`) |
+//! | `node_host` | what it uses of the node with its server |
 //! | `pending_proposals` | the threads that wait for their proposals |
 //! | `committed_entries` | gives committed entries their seqno and verdict, and passes them on |
 //! | `joiner`, `joiner_sst` | the receiving thread of a node that joins, and of one that receives an SST |
@@ -43,13 +44,17 @@ mod joiner_sst;
 mod node_host;
 mod node_lineage;
 mod pending_proposals;
+mod process_host;
 mod relay;
 
 pub(super) use super::replica::{ClusterStatus, Command, RaftStatus, RetainTime};
 use super::replica::{JoinRequest, JoinerLog, SstResult};
 pub(super) use donor::Donation;
-pub(super) use driver_start::{StartMode, start};
+pub(super) use driver::spawn;
+pub(super) use driver_start::{StartMode, recovering_warning, start};
 use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};
+pub(super) use process_host::{ProcessHost, ProcessIo};
+pub(super) use relay::Relay;
 
 #[derive(Debug, Default)]
 struct Mailbox {
@@ -83,7 +88,7 @@ pub(super) struct ClusterHandle {
 }
 
 impl ClusterHandle {
-    fn new(waker: Waker, replayed_upto: Index) -> Self {
+    pub fn new(waker: Waker, replayed_upto: Index) -> Self {
         Self {
             mailbox: Mutex::default(),
             changed: Condvar::new(),
@@ -218,6 +223,11 @@ impl ClusterHandle {
     pub fn leave_and_stop(&self, limit: Duration) {
         self.send(Command::Leave);
         self.wait_for(Some(limit), |status| status.has_left);
+        self.stop(limit);
+    }
+
+    /// Stops the driver, and waits until it has ended.
+    pub fn stop(&self, limit: Duration) {
         self.send(Command::Stop);
         let mut mailbox = self.mailbox();
         let until = Instant::now().checked_add(limit);
@@ -225,6 +235,11 @@ impl ClusterHandle {
             let Some(waited) = self.wait(mailbox, until) else { return };
             mailbox = waited;
         }
+    }
+
+    /// Whether the driver has ended.
+    pub fn is_over(&self) -> bool {
+        self.mailbox().is_over
     }
 
     /// The queued commands.

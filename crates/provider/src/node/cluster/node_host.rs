@@ -1,26 +1,20 @@
-//! The host of a replica in the server's process: the node, its log on disk, its links, and the waiting threads.
+//! The host of a replica in the server's process: the node with its tables and its server. What it shares with a witness:
+//! `process_host`.
 
-use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering as Atomic;
-use std::time::{Duration, Instant};
 
 use super::ClusterHandle;
-use super::driver::RaftDriver;
-use super::relay::Relay;
-use crate::consensus::NodeId;
-use crate::consensus::hard_state::{self, HardState};
+use super::process_host::{ProcessHost, ProcessIo};
 use crate::consensus::lineage::Lineage;
-use crate::consensus::links::{Event, Links, Security};
-use crate::consensus::raft::{Append, Term};
-use crate::consensus::wire::{DonationStatus, Frame};
+use crate::consensus::links::Security;
+use crate::consensus::raft::Term;
+use crate::consensus::wire::DonationStatus;
 use crate::gate::GateState;
 use crate::identity::Uuid;
-use crate::log::{self, DiskLog, Index, LogRecords, Shared};
-use crate::node::replica::{
-    Clock, ClusterStatus, Command, EntryLog, FlowEvent, LocalNode, OrderedEntry, RaftStatus, SingleNodeEnd, SstResult,
-    Synced, Transport, Waiters,
-};
+use crate::log::{self, DiskLog, Index};
+use crate::node::replica::{FlowEvent, LocalNode, OrderedEntry, SingleNodeEnd};
 use crate::node::{Node, OrderState, TotalOrder, lock};
 use crate::server::{CallbackError, Level, Member};
 use crate::vote_result::{ApplyError, VoteResult};
@@ -28,41 +22,13 @@ use crate::vote_result::{ApplyError, VoteResult};
 /// What the replica of this node uses.
 pub(super) struct NodeHost {
     node: Arc<Node>,
-    pub(super) cluster: Arc<ClusterHandle>,
-    links: Links,
-    /// What the links require.
-    security: Arc<Security>,
-    pub(super) relay: Arc<Relay<RaftDriver>>,
-    started: Instant,
+    cluster: Arc<ClusterHandle>,
+    io: ProcessIo<Self>,
 }
 
 impl NodeHost {
-    pub(super) fn new(
-        node: Arc<Node>,
-        cluster: Arc<ClusterHandle>,
-        mut links: Links,
-        relay: Arc<Relay<RaftDriver>>,
-    ) -> Self {
-        let security = node.security();
-        links.set_security(Arc::clone(&security));
-        Self { node, cluster, links, security, relay, started: Instant::now() }
-    }
-
-    /// Waits for events of the links.
-    pub(super) fn poll(&mut self, timeout: Duration) -> Vec<Event> {
-        let security = self.node.security();
-        if !Arc::ptr_eq(&security, &self.security) {
-            self.security = Arc::clone(&security);
-            self.links.set_security(security);
-        }
-        let mut events = Vec::new();
-        self.links.poll(timeout, &mut events);
-        if self.security.is_on() {
-            for event in &events {
-                self.log_protection(event);
-            }
-        }
-        events
+    pub(super) fn new(node: Arc<Node>, io: ProcessIo<Self>) -> Self {
+        Self { node, cluster: Arc::clone(&io.cluster), io }
     }
 
     /// The lengths of the receive queue at which a pause ends and starts.
@@ -70,147 +36,43 @@ impl NodeHost {
         let members = self.with_order(|order| order.members().len()).unwrap_or(0);
         self.node.limits.flow_control().interval(members)
     }
-
-    /// A node with TLS or a secret logs how each link is protected.
-    fn log_protection(&self, event: &Event) {
-        if let Event::Up(hello) = event
-            && self.links.is_linked(hello.node)
-        {
-            let protection = self.links.protection(hello.node);
-            self.node.note(&format!("the link to {} ({}): {protection}", hello.name, hello.address));
-        }
-    }
-
-    /// The log, if the node has one.
-    pub(super) fn disk_log(&self) -> Option<Arc<DiskLog>> {
-        self.node.log()
-    }
 }
 
-impl Clock for NodeHost {
-    fn now(&self) -> Duration {
-        self.started.elapsed()
+impl ProcessHost for NodeHost {
+    fn io(&self) -> &ProcessIo<Self> {
+        &self.io
     }
 
-    fn random_uuid(&mut self) -> io::Result<Uuid> {
-        Uuid::random()
+    fn io_mut(&mut self) -> &mut ProcessIo<Self> {
+        &mut self.io
     }
-}
 
-impl EntryLog for NodeHost {
-    fn records(&self) -> Option<impl LogRecords> {
+    fn disk_log(&self) -> Option<Arc<DiskLog>> {
         self.node.log()
     }
 
-    fn has_log(&self) -> bool {
-        self.node.log().is_some()
-    }
-
-    fn bounds(&self) -> Option<(Index, Index)> {
-        self.node.log().map(|log| (log.first(), log.last()))
-    }
-
-    fn flushed(&self) -> Index {
-        self.node.log().map_or(Index(0), |log| log.flushed())
-    }
-
-    fn entries(&self, first: Index, limit_bytes: usize) -> Result<Vec<Shared>, log::Error> {
-        self.node.log().map_or(Ok(Vec::new()), |log| log.entries(first, limit_bytes))
-    }
-
-    fn throttle(&self) -> Result<(), log::Error> {
-        self.node.log().map_or(Ok(()), |log| log.throttle())
-    }
-
-    fn append(&mut self, bytes: &[u8]) -> Result<Index, log::Error> {
-        self.node.log().expect("a node without a log appends nothing").append(&[bytes])
-    }
-
-    fn truncate(&mut self, from: Index) -> Result<(), log::Error> {
-        self.node.log().map_or(Ok(()), |log| log.truncate(from))
-    }
-
-    fn flush(&mut self) -> Result<(), log::Error> {
-        self.node.log().map_or(Ok(()), |log| log.flush(log.last()))
-    }
-
-    fn take_synced(&mut self) -> Option<Synced> {
-        self.relay.take_synced()
-    }
-
-    fn wait_for_synced(&mut self) -> Synced {
-        self.relay.wait_for_synced()
-    }
-
-    fn is_backed_up(&self) -> bool {
-        self.node.log().is_some_and(|log| log.is_backed_up())
-    }
-
-    fn purge(&mut self, below: Index) {
-        if let Some(log) = self.node.log() {
-            log.purge(below);
-        }
-    }
-
-    fn confirm_tail(&mut self) -> Result<(), log::Error> {
-        self.node.log().map_or(Ok(()), |log| log.confirm_tail())
-    }
-
-    fn install_snapshot(&mut self, history_uuid: Uuid, index: Index) -> Result<(), log::Error> {
+    fn close_log(&mut self) {
         self.node.close_log();
-        let settings = self.node.log_settings();
-        let log = DiskLog::install_snapshot(&self.node.setup.data_dir, settings, history_uuid.0, index)?;
-        log.set_keeps_recent(true);
+    }
+
+    fn set_log(&mut self, log: DiskLog) {
         self.node.set_log(log);
-        Ok(())
     }
 
-    fn save_hard_state(&mut self, hard_state: &HardState) -> Result<(), hard_state::Error> {
-        let written = hard_state.write(&self.node.setup.data_dir);
+    fn log_settings(&self) -> log::Settings {
+        self.node.log_settings()
+    }
+
+    fn data_dir(&self) -> &Path {
+        &self.node.setup.data_dir
+    }
+
+    fn security(&self) -> Arc<Security> {
+        self.node.security()
+    }
+
+    fn on_hard_state_written(&mut self) {
         self.node.update_grastate();
-        written
-    }
-}
-
-impl Transport for NodeHost {
-    fn send(&mut self, to: NodeId, frame: &Frame) -> bool {
-        self.links.send(to, frame)
-    }
-
-    fn send_append(&mut self, to: NodeId, append: &Append, payloads: &[Arc<[u8]>]) -> bool {
-        self.links.send_append(to, append, payloads)
-    }
-
-    fn queued_bytes(&self, to: NodeId) -> usize {
-        self.links.queued_bytes(to)
-    }
-
-    fn flush_links(&mut self) {
-        self.links.flush();
-    }
-
-    fn is_linked(&self, node: NodeId) -> bool {
-        self.links.is_linked(node)
-    }
-
-    fn dial(&mut self, address: &str) {
-        self.links.dial(address);
-    }
-
-    fn hang_up(&mut self, address: &str) {
-        self.links.hang_up(address);
-    }
-
-    fn isolate(&mut self, is_isolated: bool) {
-        self.links.isolate(is_isolated);
-    }
-
-    fn own_address(&self) -> String {
-        self.links.own().address.clone()
-    }
-
-    fn set_lineage(&mut self, history_uuid: Uuid, lineage: Lineage) {
-        self.links.set_lineage(history_uuid, lineage);
     }
 }
 
@@ -342,7 +204,7 @@ impl LocalNode for NodeHost {
         log.set_keeps_recent(true);
         *is_single_node = false;
         self.cluster.is_caught_up.store(true, Atomic::SeqCst);
-        Some(SingleNodeEnd { last, seqno: order.seqno })
+        Some(SingleNodeEnd { last, seqno: order.seqno, protocol: order.protocol })
     }
 
     fn lose_quorum(&mut self) -> Option<Uuid> {
@@ -418,47 +280,5 @@ impl LocalNode for NodeHost {
 
     fn donation_status(&self, instance_id: Uuid) -> DonationStatus {
         self.node.donation_status(instance_id)
-    }
-}
-
-impl Waiters for NodeHost {
-    fn take_commands(&mut self) -> Vec<Command> {
-        self.cluster.take_commands()
-    }
-
-    fn defer_command(&mut self, command: Command) {
-        self.cluster.send_and_wake(command);
-    }
-
-    fn set_status(&mut self, status: ClusterStatus) {
-        self.cluster.set_status(status);
-    }
-
-    fn set_raft_status(&mut self, status: RaftStatus) {
-        self.cluster.set_raft_status(status);
-    }
-
-    fn oldest_seen(&self) -> Option<i64> {
-        self.cluster.pending_proposals.oldest_seen()
-    }
-
-    fn refuse_proposal(&mut self, request_id: u64) {
-        self.cluster.pending_proposals.refuse(request_id);
-    }
-
-    fn has_victim(&self) -> bool {
-        self.cluster.pending_proposals.has_victim()
-    }
-
-    fn answer_read_index(&mut self, request_id: u64, seqno: Option<i64>) {
-        self.cluster.answer_read_index(request_id, seqno);
-    }
-
-    fn refuse_read_requests(&mut self) {
-        self.cluster.refuse_read_requests();
-    }
-
-    fn set_sst_result(&mut self, result: SstResult) {
-        self.cluster.set_sst_result(result);
     }
 }

@@ -22,7 +22,7 @@ const LOOKS_WITHOUT_SYNC: u32 = 20;
 
 /// What the two threads share. `D` is the driver.
 #[derive(Debug)]
-pub(super) struct Relay<D> {
+pub(in crate::node) struct Relay<D> {
     state: Mutex<State<D>>,
     changed: Condvar,
 }

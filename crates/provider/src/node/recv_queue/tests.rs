@@ -12,7 +12,7 @@ fn write_set(seqno: i64) -> Work {
     let head =
         WriteSetHead { flags: Flags(0x41), source: Uuid::UNDEFINED, trx: 1, conn: 1, last_seen: 0, request_id: 0 };
     let entry = Delivered::WriteSet { head, data: vec![0; 100], passed: true, depends_on: 0 };
-    Work::Deliver(Delivery { seqno, entry, is_replay: false })
+    Work::Deliver(Delivery { seqno, entry, is_replay: false, is_logged: false })
 }
 
 fn seqno(work: &Work) -> i64 {
@@ -61,6 +61,17 @@ fn other_work_runs_alone() {
         assert_eq!(received.recv().unwrap(), "NonPrimary");
         assert!(received.recv().unwrap().contains("seqno: 2"));
     });
+}
+
+#[test]
+fn a_write_set_that_is_in_the_binary_log_runs_alone() {
+    let receiving = connected();
+    let Work::Deliver(delivery) = write_set(1) else { panic!("it is one") };
+    receiving.push(Work::Deliver(Delivery { is_logged: true, ..delivery }));
+    receiving.push(write_set(2));
+    let (first, _taken) = receiving.next().unwrap();
+    assert_eq!(seqno(&first), 1);
+    assert!(receiving.lock().is_exclusive, "the next one waits");
 }
 
 #[test]

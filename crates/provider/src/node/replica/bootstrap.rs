@@ -63,6 +63,7 @@ impl<H: Host> Replica<H> {
             return;
         }
         let last = self.raft.last();
+        self.hard_state.pending_memberships.clear();
         self.hard_state.voters.retain(|node, _| *node == self.hard_state.node);
         let address = self.host.own_address();
         self.hard_state.voters.entry(self.hard_state.node).or_insert(address);

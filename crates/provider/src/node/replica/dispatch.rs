@@ -76,7 +76,12 @@ impl<H: Host> Replica<H> {
                     return;
                 }
                 if is_append && payloads.iter().any(|bytes| !entry::is_whole(bytes)) {
-                    self.host.log(Level::Warning, &format!("node {from} sends entries that this release cannot read"));
+                    self.host.log(
+                        Level::Warning,
+                        &format!(
+                            "node {from} sends entries that this release cannot read: install the release of that node"
+                        ),
+                    );
                     return;
                 }
                 let committed = if let Message::Append(append) = &message { Some(append.leader_commit) } else { None };
@@ -143,6 +148,9 @@ impl<H: Host> Replica<H> {
 
     /// The leader's log no longer holds the entry after this node's last one.
     pub(super) fn on_snapshot_required(&mut self) {
+        if self.is_witness {
+            return self.request_log();
+        }
         if self.ordered.index.is_some() {
             let text = "the logs of the cluster no longer hold the entries that this node needs. Restart the node: \
                         it receives the tables by SST";

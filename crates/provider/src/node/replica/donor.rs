@@ -37,6 +37,14 @@ impl<H: Host> Replica<H> {
         }
         let Some(address) = self.peers.get(&from).map(|peer| peer.hello.address.clone()) else { return };
         let frame = match (self.donor_for_address(&address), self.unheard_node(from, &address)) {
+            // A server that prepares gives up its own tables: they may be the last ones.
+            (None, None) if self.is_witness && self.choose_donor(from, "").is_none() => {
+                let text =
+                    "the Raft leader is a witness, and no node with tables is up that could send an SST: start the \
+                            other nodes"
+                        .to_owned();
+                Frame::Refused { text }
+            }
             (None, None) => Frame::PrepareSst,
             (None, Some(unheard)) => {
                 let name = self.peers.get(&unheard).map_or_else(|| unheard.to_string(), |peer| peer.hello.name.clone());
@@ -58,17 +66,23 @@ impl<H: Host> Replica<H> {
         self.host.send(from, &frame);
     }
 
-    /// A joiner requests an SST.
+    /// A joiner requests an SST; a witness, only a log.
     pub(super) fn on_join(&mut self, from: NodeId, request: Vec<u8>, donor: &str, actions: &mut Vec<Action>) {
         if self.leader_duties.is_none() {
             return self.redirect_to_leader(from);
         }
-        if self.status.is_single_node || self.ordered.index.is_none() {
+        if self.status.is_single_node || !self.peers.contains_key(&from) {
+            return;
+        }
+        if request.is_empty() {
+            // Also before this node orders anything: it may need the vote of the witness for that.
+            return self.send_snapshot(from, actions);
+        }
+        if self.ordered.index.is_none() {
             return;
         }
         let Some(joiner) = self.peers.get(&from) else { return };
         let (instance_id, address) = (joiner.hello.instance_id, joiner.hello.address.clone());
-        let snapshot_point = self.host.with_order(TotalOrder::snapshot_point).flatten();
         // A repeated request: its donor is at work. Or another leader has chosen the donor.
         let assigned =
             joiner.assigned_donor.as_ref().filter(|(assigned, _)| *assigned == request).map(|(_, donor)| *donor);
@@ -79,27 +93,8 @@ impl<H: Host> Replica<H> {
             self.host.send(from, &Frame::Refused { text });
             return;
         };
-        // The first entry of a purged log is only there for its term: see `purge_log`.
-        let previous = snapshot_point.map_or(self.raft.last_purged().index, |point| Index(point.index.0 - 1));
-        let log_id = self.raft.term_at(previous).map(|term| LogId { term, index: previous });
-        let log_id = log_id.unwrap_or_else(|| self.raft.last_purged());
-        // The current voters, although entries after `log_id` may still change them: a later membership than the log
-        // holds is safe. Each membership overlaps the next one, and is committed by a majority of its own voters before
-        // the next is proposed. So a joiner that votes or stands by a later membership needs a majority that overlaps
-        // the one that committed it, and one of the two refuses: it has entries that the joiner lacks. The same holds
-        // for the memberships that the joiner passes through while it receives the entries.
-        let addresses = self.hard_state.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
-        let membership = Membership { voters: self.hard_state.voters.keys().copied().collect() };
-        let upto = self.status.apply_bound;
-        let term = self.raft.term();
         self.host.send(from, &Frame::DonorAssigned { node: donor_node });
-        let lineage = self.hard_state.lineage;
-        let snapshot = SnapshotMeta { term, log_id, membership, addresses, upto, lineage };
-        self.host.send(from, &Frame::InstallSnapshot(snapshot));
-        if let Some(peer) = self.peers.get_mut(&from) {
-            peer.snapshot = Some(log_id.index);
-        }
-        self.raft.add_learner(from, actions);
+        self.send_snapshot(from, actions);
         if assigned.is_some() {
             return;
         }
@@ -114,6 +109,32 @@ impl<H: Host> Replica<H> {
         } else {
             self.host.send(donor_node, &Frame::StartDonation { request, instance_id, address });
         }
+    }
+
+    /// Sends the start of a joiner's log, and the log from there on.
+    fn send_snapshot(&mut self, to: NodeId, actions: &mut Vec<Action>) {
+        let snapshot_point = self.host.with_order(TotalOrder::snapshot_point).flatten();
+        // The first entry of a purged log is only there for its term: see `purge_log`.
+        let previous = snapshot_point.map_or(self.raft.last_purged().index, |point| Index(point.index.0 - 1));
+        let log_id = self.raft.term_at(previous).map(|term| LogId { term, index: previous });
+        let log_id = log_id.unwrap_or_else(|| self.raft.last_purged());
+        // The current voters, although entries after `log_id` may still change them: a later membership than the log
+        // holds is safe. Each membership overlaps the next one, and is committed by a majority of its own voters before
+        // the next is proposed. So a joiner that votes or stands by a later membership needs a majority that overlaps
+        // the one that committed it, and one of the two refuses: it has entries that the joiner lacks. The same holds
+        // for the memberships that the joiner passes through while it receives the entries.
+        let addresses = self.hard_state.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
+        let membership = Membership { voters: self.hard_state.voters.keys().copied().collect() };
+        let upto = self.status.apply_bound;
+        let term = self.raft.term();
+        let lineage = self.hard_state.lineage;
+        let protocol = self.hard_state.protocol;
+        let snapshot = SnapshotMeta { term, log_id, membership, addresses, upto, lineage, protocol };
+        self.host.send(to, &Frame::InstallSnapshot(snapshot));
+        if let Some(peer) = self.peers.get_mut(&to) {
+            peer.snapshot = Some(log_id.index);
+        }
+        self.raft.add_learner(to, actions);
     }
 
     fn redirect_to_leader(&mut self, whom: NodeId) {

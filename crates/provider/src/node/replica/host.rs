@@ -20,6 +20,7 @@ use crate::gate::GateState;
 use crate::identity::Uuid;
 use crate::log::{self, Index, LogRecords, Shared};
 use crate::node::TotalOrder;
+use crate::protocol::ProtocolVersion;
 use crate::server::{CallbackError, Level, Member};
 use crate::vote_result::{ApplyError, VoteResult};
 
@@ -97,6 +98,8 @@ pub(in crate::node) trait Transport {
     fn own_address(&self) -> String;
     /// The lineage of this node in its handshakes.
     fn set_lineage(&mut self, history_uuid: Uuid, lineage: Lineage);
+    /// The protocol version in force: nodes that do not speak it are disconnected.
+    fn set_protocol(&mut self, version: ProtocolVersion);
 }
 
 /// The node's total order, tables and server.
@@ -234,6 +237,8 @@ pub(in crate::node) struct SingleNodeEnd {
     pub last: Index,
     /// The last seqno.
     pub seqno: i64,
+    /// The protocol version of the last entry.
+    pub protocol: ProtocolVersion,
 }
 
 /// What flow control counts.

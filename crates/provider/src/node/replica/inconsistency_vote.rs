@@ -32,9 +32,11 @@ impl<H: Host> Replica<H> {
             member_status.map_or(InconsistencyVote::Unknown, |member_status| vote_of(member_status, seqno))
         };
         let votes: Vec<InconsistencyVote> = self.voting_members().into_iter().map(vote_by).collect();
-        let voters = self.hard_state.voters.len();
+        let witnesses = self.witnesses();
+        let voters = self.hard_state.voters.len() - witnesses;
         let result = match (votes.as_slice(), own_status.apply_error) {
-            ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 => {
+            // A node that a witness keeps going decides like a single one.
+            ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 || witnesses > 0 => {
                 if !self.host.is_own_statement() {
                     // The failed write set is of a former member ID, or of a node that has left: its client's answer is
                     // unknown.
@@ -52,7 +54,8 @@ impl<H: Host> Replica<H> {
         self.propose(entry::encode_vote_result(seqno, result), None)
     }
 
-    /// The present members of the view, and linked voters that are not in the view, or not yet.
+    /// The present members of the view, and linked voters that are not in the view, or not yet. Not witnesses, which
+    /// apply nothing.
     fn voting_members(&self) -> Vec<Uuid> {
         let members: Vec<Uuid> =
             self.host.with_order(|order| order.members().iter().map(|member| member.id).collect()).unwrap_or_default();
@@ -63,6 +66,7 @@ impl<H: Host> Replica<H> {
         let voters =
             voters.filter_map(|(_, peer)| peer.status.as_ref()).map(|(member_status, _)| member_status.member_id);
         let mut all: Vec<Uuid> = members.chain(voters).chain(std::iter::once(self.host.member_id())).collect();
+        all.retain(|member_id| !member_id.is_undefined());
         all.sort_unstable();
         all.dedup();
         all

@@ -45,7 +45,7 @@ impl Joiner {
 impl<H: Host> Replica<H> {
     /// The leader sends the start of this node's log.
     pub(super) fn on_install_snapshot(&mut self, snapshot: SnapshotMeta, actions: &mut Vec<Action>) {
-        let SnapshotMeta { term, log_id, membership, addresses, upto, lineage } = snapshot;
+        let SnapshotMeta { term, log_id, membership, addresses, upto, lineage, protocol } = snapshot;
         // A node without a cluster may have asked two clusters: the first reply counts.
         if self.hard_state.lineage.relation_to(&lineage) != LineageRelation::Same {
             return;
@@ -71,8 +71,10 @@ impl<H: Host> Replica<H> {
             self.hard_state.voters = addresses.iter().cloned().collect::<BTreeMap<_, _>>();
             self.hard_state.membership_log_id = log_id;
             self.hard_state.snapshot_log_id = log_id;
-            self.hard_state.committed = log_id.index;
+            // Until the log is there again, the node may lack what it has confirmed: it votes as one that knows that.
+            self.hard_state.committed = self.hard_state.committed.max(log_id.index);
             self.status.apply_bound = log_id.index;
+            self.ordered.index = None;
         }
         if is_installed && let Ok(session) = self.host.random_uuid() {
             // The node has not seen the entries in between, so the outcome of its earlier proposals is unknown.
@@ -86,6 +88,7 @@ impl<H: Host> Replica<H> {
             self.host.dial(address);
         }
         self.adopt_lineage(lineage, history_uuid);
+        self.adopt_protocol(protocol);
         self.status.needs_snapshot = false;
         self.status.snapshot_upto = Some(upto);
         self.save_hard_state();

@@ -69,7 +69,7 @@ impl<H: Host> Replica<H> {
     /// Asks the donor for its state; gives up a donor that does not reply.
     pub(super) fn check_donor(&mut self, now_ms: u64) {
         let Some(donor) = &mut self.joiner.donor else { return };
-        if donor.asked_ms == 0 || now_ms - donor.asked_ms >= DONOR_STATUS_INTERVAL_MS {
+        if donor.asked_ms == 0 || now_ms.saturating_sub(donor.asked_ms) >= DONOR_STATUS_INTERVAL_MS {
             if donor.unanswered == UNANSWERED_LIMIT {
                 let seconds = UNANSWERED_LIMIT * DONOR_STATUS_INTERVAL_MS / 1_000;
                 let text = format!("has not reported the SST for {seconds} s: it is down or unreachable");

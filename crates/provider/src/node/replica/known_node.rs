@@ -31,6 +31,11 @@ impl Peer {
         Self { hello, unlinked_since_ms: None, status: None, is_leaving: false, assigned_donor: None, snapshot: None }
     }
 
+    /// Whether it has reported that it is a witness.
+    pub fn is_witness(&self) -> bool {
+        self.status.as_ref().is_some_and(|(member_status, _)| member_status.is_witness())
+    }
+
     /// The node is linked, or was a moment ago.
     pub fn is_present(&self, now_ms: u64) -> bool {
         let is_linked = self.unlinked_since_ms.is_none_or(|since| now_ms - since < AWAY_TIMEOUT_MS);

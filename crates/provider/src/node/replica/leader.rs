@@ -10,6 +10,7 @@ use crate::consensus::wire::MemberStatus;
 use crate::entry::{self, Voter};
 use crate::identity::Uuid;
 use crate::log::Index;
+use crate::protocol::ProtocolVersion;
 
 /// A new leader waits this long for nodes that it has not met yet.
 pub(super) const NEW_LEADER_GRACE_TIMEOUT_MS: u64 = 3_000;
@@ -27,6 +28,8 @@ pub(super) const CATCH_UP_LIMIT_ENTRIES: u64 = 256;
 pub(super) struct LeaderDuties {
     /// The last seqno in its log, committed or not.
     pub appended_seqno: i64,
+    /// The protocol version of the last entry in its log, committed or not.
+    pub(super) appended_protocol: ProtocolVersion,
     pub(super) since_ms: u64,
     /// No duty runs before this entry is ordered: then all earlier entries are.
     pub(super) ready_at: Index,
@@ -44,13 +47,14 @@ pub(super) struct LeaderDuties {
 impl<H: Host> Replica<H> {
     /// This node has become leader.
     pub(super) fn on_became_leader(&mut self, term: Term) {
-        let Some(appended_seqno) = self.last_seqno() else {
+        let Some((appended_seqno, appended_protocol)) = self.last_appended() else {
             return self.fail("the last entry of the log cannot be read");
         };
         self.host.set_leader_term(term);
         let since_ms = self.now_ms();
         self.leader_duties = Some(LeaderDuties {
             appended_seqno,
+            appended_protocol,
             since_ms,
             ready_at: Index(u64::MAX),
             last_appended: Index(0),
@@ -72,15 +76,16 @@ impl<H: Host> Replica<H> {
         }
     }
 
-    /// The last seqno in the log, committed or not. None: the log cannot be read.
-    fn last_seqno(&self) -> Option<i64> {
+    /// The last seqno in the log, and the protocol version there, committed or not. None: the log cannot be read.
+    fn last_appended(&self) -> Option<(i64, ProtocolVersion)> {
         let (first, last) = self.host.bounds()?;
+        let in_force = self.hard_state.protocol;
         if last < first {
-            return Some(0);
+            return Some((0, in_force));
         }
         let entries = self.host.entries(last, 1).ok()?;
         let (stamp, _) = entry::meta(&entries.first()?.1).ok()?;
-        Some(stamp.seqno)
+        Some((stamp.seqno, stamp.protocol.max(in_force)))
     }
 
     /// Forgets nodes without a vote that are long gone, and dials them no more. They know this node's address.
@@ -132,14 +137,20 @@ impl<H: Host> Replica<H> {
         let has_seen =
             self.ordered.index.is_some_and(|ordered| ordered.max(self.ordered.scanned_upto) >= ready_at.max(latest));
         let is_deciding = has_seen && is_due && self.decide_inconsistencies();
-        let is_changing = is_deciding || is_ready && is_due && (self.reconcile_membership() || self.reconcile_view());
-        if is_ready && is_due && !is_changing {
+        let is_changing = is_deciding || is_ready && is_due && self.reconcile();
+        // A commit cut records verdicts, which a witness does not know.
+        if is_ready && is_due && !is_changing && !self.is_witness {
             self.propose_commit_cut();
         }
         if is_due && let Some(leader_duties) = &mut self.leader_duties {
             (leader_duties.last_run_ms, leader_duties.has_pending_duties) = (now, is_changing || !is_ready);
         }
         self.run_actions(actions, None);
+    }
+
+    /// Changes voters, view or protocol version, if needed. True: a change is in flight.
+    fn reconcile(&mut self) -> bool {
+        self.reconcile_membership() || self.reconcile_view() || self.reconcile_protocol()
     }
 
     /// When the duties run next, at the earliest.

@@ -57,7 +57,9 @@ impl<H: Host> Replica<H> {
     /// Asks to leave the cluster.
     pub(super) fn request_leave(&mut self, actions: &mut Vec<Action>) {
         let has_vote = self.hard_state.voters.contains_key(&self.own_node());
-        let is_last = self.hard_state.voters.len() <= 1;
+        // A witness cannot continue without the last node: that one stays a voter, and has no reason to wait.
+        let others = if self.is_witness { 0 } else { self.witnesses() };
+        let is_last = self.hard_state.voters.len() - others <= 1;
         // A new leader may be elected in a moment, if the old one has just crashed.
         let has_no_leader =
             self.raft.leader().is_none() && self.now_ms() - self.quorum.leader_seen_ms > self.quorum_loss_timeout_ms();

@@ -125,7 +125,7 @@ impl<H: Host> Replica<H> {
     /// Whether the node has tables. A node that needs an SST knows no view: the other node says it.
     pub(super) fn has_tables(&self, node: NodeId) -> bool {
         if node == self.own_node() {
-            return self.ordered.index.is_some() && !self.is_waiting_for_tables();
+            return self.ordered.index.is_some() && !self.is_waiting_for_tables() && !self.is_witness;
         }
         let status = self.peers.get(&node).and_then(|peer| peer.status.as_ref());
         status.is_some_and(|(member_status, _)| member_status.has_tables)
@@ -153,11 +153,16 @@ impl<H: Host> Replica<H> {
         let nearly_caught_up = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
         self.raft.progress().find_map(|progress| {
             let peer = self.peers.get(&progress.node)?;
-            let wants_view = peer.status.as_ref().is_some_and(|(member_status, _)| member_status.wants_view);
-            let is_eligible = wants_view
+            let (member_status, _) = peer.status.as_ref()?;
+            // A witness takes entries: the cluster may need it for the next one.
+            let is_witness = member_status.is_witness() && progress.match_index > Index(0) && !progress.needs_snapshot;
+            let is_eligible = (member_status.wants_view || is_witness)
                 && !peer.is_leaving
                 && peer.unlinked_since_ms.is_none()
                 && progress.match_index.0 >= nearly_caught_up
+                // Else nothing is committed before its SST, and after a restart of this leader nothing at all.
+                && !progress.needs_snapshot
+                && progress.match_index >= self.raft.last_purged().index
                 && self.node_at_address(&peer.hello.address, progress.node).is_none();
             (is_eligible && !self.hard_state.voters.contains_key(&progress.node))
                 .then(|| (progress.node, peer.hello.address.clone()))
@@ -182,7 +187,7 @@ pub(super) type Voters = BTreeMap<NodeId, String>;
 pub(super) enum Presence {
     /// It is present.
     Present,
-    /// It is present and waits for an SST: it could not continue alone.
+    /// It is present and waits for an SST, or is a witness: it could not continue alone.
     WithoutTables,
     /// Unknown for now: wait a moment.
     Unknown,

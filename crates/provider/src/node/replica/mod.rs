@@ -32,6 +32,7 @@
 //! | `commit_cut` | | up to which seqno a commit cut may go |
 //! | `view`, `next_view` | | the members of the next view |
 //! | `membership` | | the voters |
+//! | `upgrade` | | the protocol version in force |
 //! | `leave` | [`Leave`] | how a node, or a stuck leader, gives up its place |
 //! | `inconsistency_vote` | | votes on apply errors |
 //! | `single_node` | | when clients append to the log themselves |
@@ -41,6 +42,7 @@
 //! | `donor` | | which node donates |
 //! | `status_report` | | what the server's threads and the leader are told |
 //! | `raft_status` | [`RaftStatus`] | Raft's state, for status variables |
+//! | `witness` | | what a voter without tables does otherwise |
 //!
 //! *Absent*: files, sockets, clocks, threads, locks, callbacks of the server.
 
@@ -53,6 +55,7 @@ use crate::consensus::links::Event;
 use crate::consensus::raft::{Action, LogId, Raft, Timing};
 use crate::consensus::wire::MemberStatus;
 use crate::log::{self, Index};
+use crate::protocol::ProtocolRange;
 
 mod bootstrap;
 mod commit_cut;
@@ -81,7 +84,9 @@ mod single_node;
 mod start;
 mod status;
 mod status_report;
+mod upgrade;
 mod view;
+mod witness;
 
 #[cfg(test)]
 mod tests;
@@ -150,8 +155,12 @@ pub(in crate::node) struct Replica<H> {
     pub(in crate::node) host: H,
     raft: Raft,
     hard_state: HardState,
+    /// The protocol versions that this node speaks.
+    versions: ProtocolRange,
     /// Election and heartbeat intervals.
     timing: Timing,
+    /// A voter without tables.
+    is_witness: bool,
     round: Round,
     status: ClusterStatus,
     peers: BTreeMap<NodeId, Peer>,
@@ -206,7 +215,9 @@ impl<H: Host> Replica<H> {
                     self.round.phase = Phase::Duties;
                 }
                 Phase::Duties => {
+                    self.run_witness_duties(&mut actions);
                     self.order_committed(&mut actions);
+                    self.follow_protocol();
                     self.run_leader_duties(&mut actions);
                     self.round.phase = Phase::Poll;
                 }

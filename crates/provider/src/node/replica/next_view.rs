@@ -13,8 +13,7 @@ pub(super) fn next_view(
     wanting: impl Iterator<Item = Member>,
 ) -> Option<Vec<Member>> {
     let mut members: Vec<Member> = current.iter().filter(|member| is_here(member.id)).cloned().collect();
-    // First a view without the absent members: a node with a new member ID must see a view without the old one. Its
-    // server knows both by one ID, and treats two views with the same members as one.
+    // First a view without the absent members: it ends a member ID on all nodes, before the node's next one is there.
     if !members.is_empty() && members.len() < current.len() {
         return Some(members);
     }

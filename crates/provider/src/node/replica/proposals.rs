@@ -108,12 +108,19 @@ impl<H: Host> Replica<H> {
     /// the log has no room.
     pub(super) fn append(&mut self, bytes: &mut [u8], membership: Option<Membership>) -> Option<Index> {
         let takes_seqno = entry::takes_seqno(bytes);
-        let seqno = self.leader_duties.as_ref()?.appended_seqno + i64::from(takes_seqno);
+        let leader_duties = self.leader_duties.as_ref()?;
+        let (seqno, protocol) =
+            (leader_duties.appended_seqno + i64::from(takes_seqno), leader_duties.appended_protocol);
         if !self.can_append() {
             return None;
         }
-        let index = self.raft.append(&[membership]).ok()?;
-        entry::set_stamp(bytes, Stamp { seqno, term: self.raft.term() });
+        let mut actions = Vec::new();
+        let index = self.raft.append(&[membership], &mut actions).ok()?;
+        self.run_actions(&mut actions, None);
+        if self.round.is_stopped {
+            return None;
+        }
+        entry::set_stamp(bytes, Stamp { seqno, term: self.raft.term(), protocol });
         match self.host.append(bytes) {
             Ok(at) => assert_eq!(at, index, "the log and Raft have the same last index"),
             Err(error) => {

@@ -19,7 +19,8 @@ impl<H: Host> Replica<H> {
             return;
         }
         self.purge_at_ms = now + PURGE_INTERVAL_MS;
-        if !self.host.has_log() {
+        // Without a majority nothing new is committed, and the voter that makes it one may need everything that is here.
+        if !self.host.has_log() || !(self.status.has_quorum || self.status.is_single_node) {
             return;
         }
         if let Some(point) = self.host.with_order(TotalOrder::snapshot_point).flatten() {
@@ -38,6 +39,8 @@ impl<H: Host> Replica<H> {
         if self.status.is_single_node {
             self.report_single_node_log();
         }
+        // A leader commits nothing more if it lacks entries that a new voter needs.
+        let below = self.raft.majority_index().map_or(below, |majority_index| below.min(majority_index.next()));
         // The entry before the needed ones stays: it stands for all purged ones, and its term is in it.
         self.host.purge(Index(below.0 - 1));
         if let Some((first, _)) = self.host.bounds()

@@ -5,6 +5,7 @@ use super::bootstrap::Excluded;
 use super::host::Host;
 use crate::consensus::proposals::RequestId;
 use crate::log::Index;
+use crate::server::Level;
 
 /// Without a leader for this long, the node has lost the quorum. Longer than an election.
 const QUORUM_LOSS_TIMEOUT_MS: u64 = 4_000;
@@ -22,6 +23,8 @@ pub(super) struct Quorum {
     pub excluded: Option<Excluded>,
     /// The node has had clients since the replica started.
     pub had_clients: bool,
+    /// The error log tells why the node does not continue alone.
+    pub is_loss_logged: bool,
 }
 
 impl<H: Host> Replica<H> {
@@ -54,7 +57,7 @@ impl<H: Host> Replica<H> {
         }
         if leader.is_none() && now - self.quorum.leader_seen_ms > self.quorum_loss_timeout_ms() {
             // A leaving node does not bootstrap a cluster.
-            if self.host.ignores_quorum() && !self.leave.is_leaving {
+            if self.host.ignores_quorum() && !self.leave.is_leaving && !self.has_lost_entries() {
                 let mut actions = Vec::new();
                 self.bootstrap("pc.ignore_sb", &mut actions);
                 self.run_actions_and_sync(&mut actions);
@@ -62,6 +65,18 @@ impl<H: Host> Replica<H> {
                 self.lose_quorum();
             }
         }
+    }
+
+    /// Whether another node may have the only copy of confirmed transactions, which a bootstrap of this one would discard.
+    fn has_lost_entries(&mut self) -> bool {
+        let is_recovering = self.raft.is_recovering();
+        if is_recovering && !std::mem::replace(&mut self.quorum.is_loss_logged, true) {
+            let text = "pc.ignore_sb: this node does not continue alone by itself, because its log may lack confirmed \
+                        transactions that another node has. Start the other nodes. If they are lost: stop this node, \
+                        move hortator.raft.log out of its data folder, and start it with --wsrep-new-cluster";
+            self.host.log(Level::Warning, text);
+        }
+        is_recovering
     }
 
     pub(super) fn lose_quorum(&mut self) {

@@ -59,6 +59,11 @@ impl<H: Host> Replica<H> {
                 (self.hard_state.term, self.hard_state.voted_for) = (term, voted_for);
                 self.save_hard_state();
             }
+            Action::SavePendingMemberships { memberships } => {
+                self.hard_state.pending_memberships = memberships;
+                self.save_hard_state();
+            }
+            Action::SettlePendingMemberships { memberships } => self.hard_state.pending_memberships = memberships,
             Action::Truncate { from } => {
                 if let Err(error) = self.host.truncate(from) {
                     self.fail(&format!("the uncommitted end of the log cannot be truncated: {error}"));

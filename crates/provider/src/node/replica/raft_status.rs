@@ -6,6 +6,7 @@ use super::Replica;
 use super::host::Host;
 use crate::consensus::raft::Role;
 use crate::log::Index;
+use crate::protocol::{ProtocolRange, ProtocolVersion};
 
 /// Minimum interval of publishing.
 const PUBLISH_INTERVAL_MS: u64 = 100;
@@ -13,6 +14,8 @@ const PUBLISH_INTERVAL_MS: u64 = 100;
 /// Raft's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RaftStatus {
+    /// The protocol version in force; None: this node is not connected.
+    pub protocol: Option<ProtocolVersion>,
     /// The term.
     pub term: u64,
     /// The role of this node; None: it is not connected.
@@ -40,10 +43,14 @@ pub struct PeerStatus {
     pub name: String,
     /// The address for other nodes.
     pub address: String,
+    /// The protocol versions that it speaks.
+    pub versions: ProtocolRange,
     /// Whether it is linked to this node.
     pub is_linked: bool,
     /// Whether it is a voter.
     pub is_voter: bool,
+    /// Whether it has reported that it is a witness.
+    pub is_witness: bool,
     /// As leader: the node's log equals this one's up to here, durably.
     pub match_index: Option<Index>,
     /// As leader: the last seqno that it has reported as applied.
@@ -51,14 +58,18 @@ pub struct PeerStatus {
 }
 
 impl fmt::Display for PeerStatus {
-    /// The node in `wsrep_raft_peers`: `node2 10.0.0.2:4567 linked voter match=812 applied=640`.
+    /// The node in `wsrep_raft_peers`: `node2 10.0.0.2:4567 linked voter match=812 applied=640`; a witness ends in
+    /// `match=812 witness`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, address, is_linked, is_voter, match_index, applied } = self;
+        let Self { name, address, versions: _, is_linked, is_voter, is_witness, match_index, applied } = self;
         let (link, vote) =
             (if *is_linked { "linked" } else { "unlinked" }, if *is_voter { "voter" } else { "learner" });
         write!(out, "{name} {address} {link} {vote}")?;
         if let Some(match_index) = match_index {
             write!(out, " match={match_index}")?;
+        }
+        if *is_witness {
+            return out.write_str(" witness");
         }
         applied.map_or(Ok(()), |applied| write!(out, " applied={applied}"))
     }
@@ -81,12 +92,15 @@ impl<H: Host> Replica<H> {
         let peers = self.peers.iter().map(|(node, peer)| PeerStatus {
             name: peer.hello.name.clone(),
             address: peer.hello.address.clone(),
+            versions: peer.hello.versions,
             is_linked: peer.unlinked_since_ms.is_none(),
             is_voter: voters.contains(node),
+            is_witness: peer.is_witness(),
             match_index: self.raft.progress().find(|progress| progress.node == *node).map(|found| found.match_index),
             applied: peer.status.as_ref().filter(|_| is_leader).map(|(member_status, _)| member_status.applied),
         });
         RaftStatus {
+            protocol: Some(self.hard_state.protocol),
             term: self.raft.term().0,
             role: Some(self.raft.role()),
             leader: self.raft.leader().map(|leader| self.node_name(leader)).unwrap_or_default(),

@@ -6,6 +6,7 @@
 //! | this node's tables | what they had applied [`RetainTime`] ago | the engine flushes its own log later than it commits |
 //! | a linked node | the entry after its log | else it needs an SST |
 //! | a joiner with a new log | the snapshot point that it got | its server can prepare for one SST only |
+//! | a new voter | what a majority of the voters lacks (`purge`) | else its leader commits nothing, and can arrange no SST |
 //!
 //! The wsrep API does not tell what the engine has on its disk, so time stands for it: with
 //! `innodb_flush_log_at_trx_commit=0`, InnoDB flushes every `innodb_flush_log_at_timeout` seconds. The time of a

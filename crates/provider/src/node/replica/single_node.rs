@@ -11,13 +11,15 @@ impl<H: Host> Replica<H> {
         self.peers.values().any(|peer| peer.unlinked_since_ms.is_none())
     }
 
-    /// Enters single-node mode: clients' threads append to the log themselves.
+    /// Enters single-node mode: clients' threads append to the log themselves. Not before the newest protocol version is in
+    /// force: only the leader's duties raise it. At the start, the first view does (`node/startup.rs`).
     pub(super) fn enter_single_node(&mut self) {
         if self.status.is_single_node
             || self.has_linked_peers()
             || self.leader_duties.is_none()
             || !self.raft.is_single_node()
             || !self.host.has_log()
+            || self.ordered.index.is_some() && self.hard_state.protocol < self.versions.newest
         {
             return;
         }
@@ -35,6 +37,7 @@ impl<H: Host> Replica<H> {
         self.status.apply_bound = end.last;
         if let Some(leader_duties) = &mut self.leader_duties {
             leader_duties.appended_seqno = end.seqno;
+            leader_duties.appended_protocol = end.protocol.max(leader_duties.appended_protocol);
             leader_duties.ready_at = leader_duties.ready_at.min(end.last);
         }
         self.status.is_single_node = false;

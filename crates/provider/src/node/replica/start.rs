@@ -20,10 +20,13 @@ use crate::entry;
 use crate::identity::Uuid;
 use crate::log::{Index, LogRecords};
 use crate::node::Error;
+use crate::protocol::ProtocolRange;
 
 /// What a replica starts with.
 pub(in crate::node) struct Settings {
     pub hard_state: HardState,
+    /// The protocol versions that this node speaks.
+    pub versions: ProtocolRange,
     /// From [`initial_state`].
     pub raft: InitialState,
     /// A random id of this start.
@@ -34,18 +37,36 @@ pub(in crate::node) struct Settings {
     pub retain_time: RetainTime,
     /// This node is the only voter of a new cluster, and its log does not say so yet.
     pub is_new_cluster: bool,
+    /// This node votes and has no tables.
+    pub is_witness: bool,
 }
 
 impl<H: Host> Replica<H> {
     /// A replica that has met no other node yet.
     pub(in crate::node) fn new(host: H, settings: Settings) -> Self {
-        let Settings { hard_state, raft, instance_id, hosts, timing, retain_time, is_new_cluster } = settings;
+        let Settings {
+            hard_state,
+            versions,
+            raft,
+            instance_id,
+            hosts,
+            timing,
+            retain_time,
+            is_new_cluster,
+            is_witness,
+        } = settings;
         let mut raft = Raft::new(raft, timing, u64::try_from(host.now().as_millis()).unwrap_or(u64::MAX));
+        if is_witness {
+            raft.delay_candidacy(timing.election_ms);
+        }
         let mut pending_actions = Vec::new();
         if hard_state.voters.len() == 1 && hard_state.voters.contains_key(&hard_state.node) {
             // No other node can be elected: no reason to wait.
             raft.tick(raft.deadline_ms().unwrap_or(0), &mut pending_actions);
         }
+        // With a committed one whose entry is lost.
+        let pending_memberships = raft.pending_memberships().to_vec();
+        let hard_state = HardState { pending_memberships, ..hard_state };
         let status = ClusterStatus {
             apply_bound: raft.apply_bound(),
             history_uuid: host.history_uuid(),
@@ -56,7 +77,9 @@ impl<H: Host> Replica<H> {
             host,
             raft,
             hard_state,
+            versions,
             timing,
+            is_witness,
             round: Round {
                 phase: Phase::Commands,
                 pending_actions,
@@ -158,6 +181,7 @@ pub(in crate::node) fn initial_state(
         last,
         committed_membership,
         memberships,
+        pending_memberships: hard_state.pending_memberships.clone(),
         commit_index: hard_state.committed.min(last).max(last_purged.index),
         has_lost_tail: has_lost_tail(hard_state, log),
         seed: instance_id.bits(),

@@ -76,6 +76,7 @@ impl<H: Host> Replica<H> {
         let donating_to = self.host.donating_to();
         let apply_error = self.host.apply_error();
         MemberStatus {
+            versions: self.versions,
             member_id,
             applied: self.ordered.applied,
             oldest_seen: oldest_pending.unwrap_or(i64::MAX).min(self.ordered.applied),

@@ -14,6 +14,10 @@ impl<H: Host> Replica<H> {
     pub(super) fn reconcile_view(&mut self) -> bool {
         let view = self.host.with_order(|order| (order.members().to_vec(), order.view_number));
         let Some((current, number)) = view else { return false };
+        if self.is_witness && current.is_empty() {
+            // Its log begins after the view.
+            return false;
+        }
         let as_member = |member_status: &MemberStatus, name: &str, incoming: &str| {
             member_status.wants_view.then(|| Member {
                 id: member_status.member_id,
@@ -23,9 +27,12 @@ impl<H: Host> Replica<H> {
         };
         let own = (!self.leave.is_leaving).then(|| self.host.own_member());
         let own = own.and_then(|own| as_member(&self.member_status(), &own.name, &own.incoming));
+        // A report from before this leader's election may be of a node whose member ID was excluded since: commit cuts have
+        // not waited for it.
+        let led_since = self.leader_duties.as_ref().map_or(0, |leader_duties| leader_duties.since_ms);
         let others = self.peers.iter().filter_map(|(node, peer)| {
             let may = self.hard_state.voters.contains_key(node) && peer.unlinked_since_ms.is_none() && !peer.is_leaving;
-            let (member_status, _) = peer.status.as_ref().filter(|_| may)?;
+            let (member_status, _) = peer.status.as_ref().filter(|(_, at)| may && *at >= led_since)?;
             as_member(member_status, &peer.hello.name, &peer.hello.incoming)
         });
         match next_view(&current, |member_id| self.is_member_present(member_id), own.into_iter().chain(others)) {

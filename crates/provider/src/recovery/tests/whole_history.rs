@@ -30,6 +30,7 @@ struct Taken {
     verdict: Option<(i64, bool, i64)>,
     begins_at: Option<Index>,
     seqno: i64,
+    protocol: ProtocolVersion,
 }
 
 /// Entries from 1 on, with the verdicts of a node that has applied them all.
@@ -88,14 +89,16 @@ fn history_uuid(rng: &mut Rng, length: usize) -> (Vec<Taken>, TotalOrder) {
             let head = WriteSetHead { flags, source, trx: 1, conn: 1, last_seen, request_id: 0 };
             entry::encode_write_set(&head, &keys, 0)
         };
-        let stamp = Stamp { seqno: seqno + i64::from(entry::takes_seqno(&bytes)), term: Term(1) };
+        let seqno = seqno + i64::from(entry::takes_seqno(&bytes));
+        let protocol = if rng.is(1) { ProtocolVersion::NAMED } else { order.protocol };
+        let stamp = Stamp { seqno, term: Term(1), protocol };
         entry::set_stamp(&mut bytes, stamp);
         let entry = entry::decode(&bytes).unwrap().1;
         let index = Index(taken.len() as u64 + 1);
         let verdict =
             order.apply_entry(index, stamp, &entry).map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on));
         let begins_at = order.snapshot_point().map(|seqno| seqno.index);
-        taken.push(Taken { bytes, verdict, begins_at, seqno: order.seqno });
+        taken.push(Taken { bytes, verdict, begins_at, seqno: order.seqno, protocol: order.protocol });
         if cut.is_none() && order.seqno - order.last_cut_upto > every {
             let upto = order.last_cut_upto + 1 + rng.below(order.seqno - order.last_cut_upto);
             let at = taken.len() + rng.below(25) as usize;
@@ -130,6 +133,7 @@ fn check(seed: u64) -> bool {
     for (nth, taken) in taken.iter().enumerate().skip(order_from.0 as usize - 1) {
         let (stamp, entry) = entry::decode(&taken.bytes).unwrap();
         let verdict = order.apply_entry(Index(nth as u64 + 1), stamp, &entry);
+        assert_eq!(order.protocol, taken.protocol, "seed {seed}: entry {}", nth + 1);
         // No write set waits for what is in the tables already.
         let said = verdict.map(|verdict| (stamp.seqno, verdict.passed, verdict.depends_on.max(at)));
         let expected = taken.verdict.map(|(seqno, passed, depends_on)| (seqno, passed, depends_on.max(at)));

@@ -1,9 +1,9 @@
-//! Kills of a server that writes a binary log: every confirmed transaction is in the tables and in the binary log,
-//! once.
+//! Kills of a server that writes a binary log: every transaction in the tables is in the binary log, once, and an
+//! asynchronous replica follows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
@@ -12,41 +12,65 @@ use std::time::{Duration, Instant};
 use hortator_mysql::{Connection, Error};
 use hortator_sandbox::{Builder, Node, Sandbox};
 
+use super::async_replica::{APPLIERS, LOGS_APPLIED, Replica};
 use super::dice::Dice;
 use super::{from_environment, seed};
-use crate::{ask, provider};
+use crate::cluster_fixture::since;
+use crate::{ask, provider, run};
 
 const CLIENTS: usize = 8;
+/// Rounds beyond those that were asked for.
+const ROUNDS_LIMIT: u64 = 20;
 
-/// Inserts rows over several connections until the server is killed. Returns the confirmed ones.
-fn write_until_killed(node: Node<'_>, numbers: &AtomicI64, until_kill: Duration) -> Vec<i64> {
-    let connected = Barrier::new(CLIENTS + 1);
-    let write = || {
+/// Writes over several connections to each node until the first one is killed. Returns the confirmed rows.
+fn write_until_killed(cluster: &Sandbox, numbers: &AtomicI64, until_kill: Duration) -> Vec<i64> {
+    let nodes: Vec<Node<'_>> = cluster.nodes().collect();
+    let clients_on = |index: usize| if index == 0 { CLIENTS } else { 1 };
+    let clients: usize = (0..nodes.len()).map(clients_on).sum();
+    let connected = Barrier::new(clients + 1);
+    let is_over = AtomicI64::new(0);
+    let write = |node: Node<'_>| {
         let mut connection = node.connect().unwrap();
         connected.wait();
         let mut confirmed = Vec::new();
-        loop {
+        while is_over.load(Ordering::SeqCst) == 0 {
             let number = numbers.fetch_add(1, Ordering::SeqCst);
             match insert(&mut connection, number) {
                 Ok(()) => confirmed.push(number),
                 Err(Error::Lost { .. }) => return confirmed,
                 Err(error) if error.is_transient() => {}
+                // The other nodes elect a leader; an outcome is unknown.
+                Err(_) if nodes.len() > 1 => thread::sleep(Duration::from_millis(50)),
                 Err(error) => panic!("{error}"),
             }
         }
+        confirmed
     };
     thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(write)).collect();
+        let clients = nodes.iter().enumerate().flat_map(|(index, node)| (0..clients_on(index)).map(move |_| *node));
+        let clients: Vec<_> = clients.map(|node| scope.spawn(move || write(node))).collect();
         connected.wait();
         // The kill comes at a random moment.
         thread::sleep(until_kill);
-        node.kill().unwrap();
+        nodes[0].kill().unwrap();
+        is_over.store(1, Ordering::SeqCst);
         clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
     })
 }
 
-/// Every third row is inserted by a streaming transaction.
+/// Every third row is inserted by a streaming transaction; now and then a table is created or dropped, or both at once with
+/// rows.
 fn insert(connection: &mut Connection, number: i64) -> Result<(), Error> {
+    let ddl = match number % 40 {
+        7 => format!("CREATE TABLE d.n{number} (id INT PRIMARY KEY)"),
+        17 => format!("DROP TABLE IF EXISTS d.n{}", number - 10),
+        27 => format!("CREATE TABLE d.s{number} (id INT PRIMARY KEY) SELECT {number} AS id"),
+        37 => format!("TRUNCATE TABLE d.emptied /* {number} */"),
+        _ => String::new(),
+    };
+    if !ddl.is_empty() {
+        connection.execute(ddl.as_bytes())?;
+    }
     if number % 3 > 0 {
         return connection.execute(format!("INSERT INTO d.t VALUES ({number}, 1)").as_bytes()).map(drop);
     }
@@ -64,9 +88,15 @@ fn insert(connection: &mut Connection, number: i64) -> Result<(), Error> {
     done.map(drop)
 }
 
-/// The number of inserts of each row of d.t in the binary log.
-fn inserted(sandbox: &Sandbox) -> BTreeMap<i64, usize> {
-    let data = sandbox.node(0).data_dir();
+/// What the binary log holds.
+struct Logged {
+    /// The number of inserts of each row of d.t.
+    inserts: BTreeMap<i64, usize>,
+    gtids: Vec<String>,
+}
+
+fn logged(node: Node<'_>) -> Logged {
+    let data = node.data_dir();
     let mut files: Vec<_> = fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.file_name().unwrap().to_str().unwrap().starts_with("binary.0"));
     files.sort();
@@ -74,43 +104,29 @@ fn inserted(sandbox: &Sandbox) -> BTreeMap<i64, usize> {
     let output =
         program.args(["--no-defaults", "--verbose", "--base64-output=DECODE-ROWS"]).args(files).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut rows = BTreeMap::new();
+    let (mut inserts, mut gtids) = (BTreeMap::new(), Vec::new());
     let mut is_insert = false;
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         if let Some(statement) = line.strip_prefix("### ") {
             is_insert = if statement.starts_with("INSERT") { statement.contains("`d`.`t`") } else { is_insert };
             if let Some(number) = statement.trim().strip_prefix("@1=").filter(|_| is_insert) {
-                *rows.entry(number.parse().unwrap()).or_insert(0) += 1;
+                *inserts.entry(number.parse().unwrap()).or_insert(0) += 1;
             }
+        } else if let Some((_, gtid)) = line.split_once("\tGTID ") {
+            gtids.push(gtid.split_whitespace().next().unwrap().to_owned());
         }
     }
-    rows
+    Logged { inserts, gtids }
 }
 
-fn numbers_in(node: Node<'_>) -> Vec<i64> {
-    ask(node, "SELECT id FROM d.t ORDER BY id").concat().iter().map(|id| id.parse().unwrap()).collect()
+fn numbers_in(node: Node<'_>) -> BTreeSet<i64> {
+    ask(node, "SELECT id FROM d.t").concat().iter().map(|id| id.parse().unwrap()).collect()
 }
 
-/// Starts as the provider's message advises: without the binary log until everything is applied, then as usual.
-fn start_as_told(cluster: &Sandbox, arguments: &[String]) {
-    let node = cluster.node(0);
-    let run = |further: &[String]| {
-        let mut program = Command::new(&arguments[0]);
-        program.args(&arguments[1..]).args(["--user=mysql", "--skip-log-bin"]).args(further);
-        program.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
-    };
-    let recovered = run(&["--skip-log-error".to_owned(), "--wsrep-recover".to_owned()]).wait_with_output().unwrap();
-    let recovered = String::from_utf8_lossy(&recovered.stderr).into_owned();
-    let (_, position) = recovered.rsplit_once("Recovered position: ").unwrap_or_else(|| panic!("{recovered}"));
-    let mut server = run(&[format!("--wsrep-start-position={}", position.lines().next().unwrap())]);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !node.connect().is_ok_and(|mut connection| connection.execute(b"SELECT COUNT(*) FROM d.t").is_ok()) {
-        assert!(Instant::now() < deadline && server.try_wait().unwrap().is_none(), "it did not come up");
-        thread::sleep(Duration::from_millis(10));
-    }
-    node.stop().unwrap();
-    assert!(server.wait().unwrap().success());
-    cluster.start().unwrap();
+/// The node's rows and tables.
+fn contents(node: Node<'_>) -> [Vec<Vec<String>>; 3] {
+    ["SELECT id FROM d.t ORDER BY id", "SELECT id, n FROM d.parts ORDER BY id, n", "SHOW TABLES IN d"]
+        .map(|question| ask(node, question))
 }
 
 /// The arguments of the server's last start, without those for that start only.
@@ -122,55 +138,189 @@ pub fn arguments(node: Node<'_>) -> Vec<String> {
     all.filter(lasting).collect()
 }
 
+/// The rounds of a test: kills, and sometimes kills while the node recovers. After each of them the binary log is compared
+/// with the tables, and the replica with the source. More rounds follow until `is_enough`.
+fn follow_through_kills(cluster: &Sandbox, seed: u64, rounds: u64, is_enough: impl Fn() -> bool) {
+    let mut dice = Dice::new(seed);
+    let node = cluster.node(0);
+    let replica = Replica::of(node);
+    let tables =
+        ["t (id BIGINT PRIMARY KEY, v INT)", "parts (id BIGINT, n INT, PRIMARY KEY (id, n))", "emptied (id INT)"];
+    run(node, &["CREATE DATABASE d"]);
+    tables.iter().for_each(|table| run(node, &[&format!("CREATE TABLE d.{table}")]));
+    let numbers = AtomicI64::new(1);
+    let mut confirmed = BTreeSet::new();
+    for round in 0.. {
+        if round >= rounds && is_enough() {
+            break;
+        }
+        assert!(round < rounds + ROUNDS_LIMIT, "no round tested what it should");
+        let until_kill = Duration::from_millis(dice.between(50, 1500).unsigned_abs());
+        confirmed.extend(write_until_killed(cluster, &numbers, until_kill));
+        while dice.chance(40) {
+            let wait = Duration::from_millis(dice.below(2500).unsigned_abs());
+            thread::scope(|scope| {
+                let start = scope.spawn(|| node.start());
+                thread::sleep(wait);
+                while !start.is_finished() {
+                    node.kill().unwrap();
+                }
+                let _killed_or_up = start.join().unwrap();
+            });
+            node.kill().unwrap();
+        }
+        node.start().unwrap_or_else(|error| panic!("round {round}: {error}"));
+        // Everything that any node has confirmed is applied here.
+        let mut connection = node.connect().unwrap();
+        connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
+        connection.fetch(b"SELECT COUNT(*) FROM d.t").unwrap();
+        let Logged { inserts, gtids } = logged(node);
+        let unique: BTreeSet<&String> = gtids.iter().collect();
+        assert_eq!(unique.len(), gtids.len(), "round {round}: a GTID is in the binary log twice");
+        let twice: Vec<_> = inserts.iter().filter(|(_, count)| **count > 1).take(9).collect();
+        assert!(twice.is_empty(), "round {round}: in the binary log more than once: {twice:?}");
+        let (rows, logged): (_, BTreeSet<i64>) = (numbers_in(node), inserts.into_keys().collect());
+        for (what, there, other) in [
+            ("confirmed, and not in the tables", &confirmed, &rows),
+            ("in the binary log, and not in the tables", &logged, &rows),
+            ("in the tables, and not in the binary log", &rows, &logged),
+        ] {
+            let missing: Vec<_> = there.difference(other).take(9).collect();
+            assert!(missing.is_empty(), "round {round}: {what}: {missing:?}\n{}", since(node, 0));
+        }
+        replica.catch_up(node);
+        let names = ["rows of d.t", "rows of d.parts", "tables"];
+        for (what, (of_node, of_replica)) in names.iter().zip(contents(node).into_iter().zip(contents(replica.node())))
+        {
+            let [of_node, of_replica] = [of_node, of_replica].map(|rows| rows.into_iter().collect::<BTreeSet<_>>());
+            let differing: Vec<_> = of_node.symmetric_difference(&of_replica).take(9).collect();
+            assert!(
+                differing.is_empty(),
+                "round {round}: {what}: the replica differs in {differing:?}\n{}",
+                since(node, 0)
+            );
+        }
+    }
+    eprintln!("{} confirmed, {} applied again without the binary log", confirmed.len(), applied_again(node));
+    let log = since(node, 0);
+    assert!(!log.contains("replicas of this server will not get"), "{log}");
+}
+
+/// The numbers of write sets that the node has applied again, and that its binary log held.
+fn applied_again(node: Node<'_>) -> i64 {
+    let log = since(node, 0);
+    let numbers = log.lines().filter_map(|line| line.split_once("the binary log holds everything up to seqno "));
+    let upto: Vec<i64> = numbers.map(|(_, rest)| rest.split(':').next().unwrap().parse().unwrap()).collect();
+    let positions = log.lines().filter_map(|line| line.split_once("the tables are applied up to "));
+    let tables = positions.map(|(_, rest)| rest.split_once(':').unwrap().1.split(',').next().unwrap().parse().unwrap());
+    upto.into_iter().zip(tables.collect::<Vec<i64>>()).map(|(upto, tables)| (upto - tables).max(0)).sum()
+}
+
 #[test]
 fn nothing_is_in_the_binary_log_twice() {
-    let rounds = from_environment("HORTATOR_KILLS").unwrap_or(2);
+    let rounds = from_environment("HORTATOR_KILLS").unwrap_or(3);
     let seed = seed();
     eprintln!("HORTATOR_SEED={seed} HORTATOR_KILLS={rounds}");
-    let mut dice = Dice::new(seed);
     provider::build();
     let builder = Builder::cluster(1).set("log_bin", "binary").set("innodb_flush_log_at_trx_commit", "0");
     let cluster = builder.start_temporary().unwrap();
+    follow_through_kills(&cluster, seed, rounds, || applied_again(cluster.node(0)) > 0);
+}
+
+#[test]
+fn a_replica_follows_a_node_of_a_cluster_through_its_crashes() {
+    let rounds = from_environment("HORTATOR_KILLS").unwrap_or(2);
+    let seed = seed();
+    eprintln!("HORTATOR_SEED={seed} HORTATOR_KILLS={rounds}");
+    provider::build();
+    let builder = Builder::cluster(3).set("log_bin", "binary").set("innodb_flush_log_at_trx_commit", "0");
+    // Also what the other nodes write.
+    let cluster = builder.set(LOGS_APPLIED, "ON").set(APPLIERS, "4").start_temporary().unwrap();
+    follow_through_kills(&cluster, seed, rounds, || true);
+}
+
+/// The node's server without its binary log.
+fn without_binary_log(arguments: &[String], further: &[&str]) -> Child {
+    let mut program = Command::new(&arguments[0]);
+    program.args(&arguments[1..]).args(["--user=mysql", "--skip-log-bin"]).args(further);
+    program.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn wait_until_ready(node: Node<'_>, server: &mut Child) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !node.connect().is_ok_and(|mut connection| connection.execute(b"SELECT COUNT(*) FROM d.t").is_ok()) {
+        assert!(Instant::now() < deadline && server.try_wait().unwrap().is_none(), "it did not come up");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn what_the_tables_hold_without_the_binary_log_is_named() {
+    provider::build();
+    let builder = Builder::cluster(1).set("log_bin", "binary").set("innodb_flush_log_at_trx_commit", "1");
+    let cluster = builder.start_temporary().unwrap();
     let node = cluster.node(0);
     let arguments = arguments(node);
-    let tables = ["t (id BIGINT PRIMARY KEY, v INT)", "parts (id BIGINT, n INT, PRIMARY KEY (id, n))"];
-    crate::run(node, &["CREATE DATABASE d"]);
-    tables.iter().for_each(|table| crate::run(node, &[&format!("CREATE TABLE d.{table}")]));
-    let numbers = AtomicI64::new(1);
-    let mut confirmed = BTreeSet::new();
-    let mut refusals = 0;
-    for round in 0..rounds {
-        let until_kill = Duration::from_millis(dice.between(50, 1000).unsigned_abs());
-        confirmed.extend(write_until_killed(node, &numbers, until_kill));
-        if let Err(error) = cluster.start() {
-            let error = error.to_string();
-            assert!(
-                error.contains("a server with log_bin would write them to its binary log a second time"),
-                "{error}"
-            );
-            refusals += 1;
-            start_as_told(&cluster, &arguments);
-        }
-        let rows: BTreeSet<i64> = numbers_in(node).into_iter().collect();
-        let inserted = inserted(&cluster);
-        let twice: Vec<_> = inserted.iter().filter(|(_, count)| **count > 1).take(9).collect();
-        assert!(twice.is_empty(), "round {round}: in the binary log more than once: {twice:?}");
-        let logged: BTreeSet<i64> = inserted.into_keys().collect();
-        for (what, there, other) in [
-            ("confirmed, and not in the tables", &confirmed, &rows),
-            ("confirmed, and not in the binary log", &confirmed, &logged),
-            ("in the binary log, and not in the tables", &logged, &rows),
-        ] {
-            let missing: Vec<_> = there.difference(other).take(9).collect();
-            assert!(missing.is_empty(), "round {round}: {what}: {missing:?}");
-        }
-        // Those were in progress.
-        let unlogged = rows.difference(&logged).count();
-        assert!(
-            unlogged <= CLIENTS * usize::try_from(round + 1).unwrap(),
-            "round {round}: {unlogged} are in the tables only"
-        );
+    run(node, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
+    node.kill().unwrap();
+    node.start().unwrap();
+    let words = "replicas of this server will not get the ones in between";
+    assert!(!since(node, 0).contains(words), "{}", since(node, 0));
+    node.stop().unwrap();
+    let mut server = without_binary_log(&arguments, &[]);
+    wait_until_ready(node, &mut server);
+    run(node, &["INSERT INTO d.t VALUES (2)"]);
+    server.kill().unwrap();
+    server.wait().unwrap();
+    node.start().unwrap();
+    run(node, &["INSERT INTO d.t VALUES (3)"]);
+    assert!(since(node, 0).contains(words), "{}", since(node, 0));
+    assert_eq!(numbers_in(node), BTreeSet::from([1, 2, 3]));
+    assert_eq!(logged(node).inserts, BTreeMap::from([(1, 1), (3, 1)]));
+}
+
+/// Starts as the provider's message advises: without the binary log until everything is applied, then as usual.
+fn start_as_told(cluster: &Sandbox, arguments: &[String]) {
+    let node = cluster.node(0);
+    let recovered = without_binary_log(arguments, &["--skip-log-error", "--wsrep-recover"]).wait_with_output().unwrap();
+    let recovered = String::from_utf8_lossy(&recovered.stderr).into_owned();
+    let (_, position) = recovered.rsplit_once("Recovered position: ").unwrap_or_else(|| panic!("{recovered}"));
+    let position = format!("--wsrep-start-position={}", position.lines().next().unwrap());
+    let mut server = without_binary_log(arguments, &[&position]);
+    wait_until_ready(node, &mut server);
+    node.stop().unwrap();
+    assert!(server.wait().unwrap().success());
+    cluster.start().unwrap();
+}
+
+#[test]
+fn an_encrypted_binary_log_needs_a_start_without_it() {
+    provider::build();
+    let keys = tempfile::NamedTempFile::new().unwrap();
+    fs::write(keys.path(), format!("1;{}\n", "0123456789abcdef".repeat(4))).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    fs::set_permissions(keys.path(), mode).unwrap();
+    let builder = Builder::cluster(1).set("log_bin", "binary").set("innodb_flush_log_at_trx_commit", "0");
+    let builder = builder.set("plugin_load_add", "file_key_management").set("encrypt_binlog", "ON");
+    let builder = builder.set("file_key_management_filename", keys.path().to_str().unwrap());
+    let cluster = builder.start_temporary().unwrap();
+    let node = cluster.node(0);
+    let arguments = arguments(node);
+    run(node, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
+    // The storage engine flushes its own log once a second, so a few rows may be on the disk already.
+    let mut connection = node.connect().unwrap();
+    for id in 0..500 {
+        connection.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
     }
-    eprintln!("{} confirmed, {refusals} starts refused", confirmed.len());
-    assert!(refusals > 0, "nothing had to be applied again");
+    node.kill().unwrap();
+    let error = cluster.start().unwrap_err().to_string();
+    for words in [
+        "transactions must be applied again from the log",
+        "is encrypted. A server with log_bin",
+        "Start it with --skip-log-bin, stop it when it is ready, then start it as usual",
+    ] {
+        assert!(error.contains(words), "`{words}` is missing in:\n{error}");
+    }
+    start_as_told(&cluster, &arguments);
+    assert_eq!(ask(node, "SELECT COUNT(*) FROM d.t"), [["500"]]);
 }

@@ -4,11 +4,14 @@ use super::*;
 use crate::consensus::NodeId;
 use crate::consensus::lineage::Lineage;
 use crate::identity::Uuid;
+use crate::protocol::ProtocolRange;
 
 const SECRET: &str = "a-secret-of-all-nodes";
 
 fn hello(number: u8) -> Hello {
     Hello {
+        versions: ProtocolRange::SPOKEN,
+        in_force: None,
         history_uuid: Uuid([9; 16]),
         lineage: Lineage::UNKNOWN,
         node: NodeId(u64::from(number)),
@@ -17,6 +20,7 @@ fn hello(number: u8) -> Hello {
         name: format!("n{number}"),
         incoming: String::new(),
         address: format!("n{number}:4567"),
+        extension: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 
 /// The two meet; they do not link; both logs contain all the words.
-fn expect_refusal(one: Hello, other: Hello, words: &[&str]) {
+pub(super) fn expect_refusal(one: Hello, other: Hello, words: &[&str]) {
     let mut nodes = Nodes::new(&[one, other]);
     nodes.dial(0, 1);
     nodes.until("both logs have it", |nodes| !nodes.refusals(0).is_empty() && !nodes.refusals(1).is_empty());

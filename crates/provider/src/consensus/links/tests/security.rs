@@ -316,7 +316,7 @@ fn a_stranger_learns_no_proof() {
     nodes.until("it is refused", |nodes| !nodes.refusals(0).is_empty());
     nodes.turn();
     stream.set_read_timeout(Some(WAIT_LIMIT)).unwrap();
-    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES);
+    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES, ProtocolRange::SPOKEN);
     stream.read_to_end(reader.read_buffer()).unwrap();
     let answers: Vec<_> = std::iter::from_fn(|| reader.next().unwrap()).collect();
     assert!(
@@ -383,7 +383,7 @@ fn a_node_that_calls_without_a_proof_gives_none_to_the_one_that_asks() {
     second.write_all(&signals(&[Signal::Challenge { nonce: [1; 32] }, Signal::Hello(tag(2))])).unwrap();
     nodes.until("it is refused", |nodes| nodes.refusals(0).iter().any(|text| text.contains("without being asked")));
     nodes.turn();
-    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES);
+    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES, ProtocolRange::SPOKEN);
     second.set_nonblocking(false).unwrap();
     second.set_read_timeout(Some(WAIT_LIMIT)).unwrap();
     second.read_to_end(reader.read_buffer()).unwrap();
@@ -415,7 +415,7 @@ fn a_second_proof_is_refused_while_the_server_is_asked() {
     nodes.turn_for(Duration::from_millis(100));
     let mut bytes = vec![0; 4 << 10];
     let count = stream.read(&mut bytes).unwrap();
-    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES);
+    let mut reader = wire::FrameReader::new(wire::HANDSHAKE_LIMIT_BYTES, ProtocolRange::SPOKEN);
     reader.read_buffer().extend_from_slice(&bytes[..count]);
     for answer in std::iter::from_fn(|| reader.next().unwrap()) {
         match answer {

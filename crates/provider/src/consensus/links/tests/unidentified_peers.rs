@@ -5,7 +5,8 @@ use std::net::{TcpListener, TcpStream};
 
 use super::*;
 use crate::consensus::wire::tests::Rng;
-use crate::consensus::wire::{FrameReader, HANDSHAKE_LIMIT_BYTES, IncomingFrame, PROTOCOL_VERSION, encode_signal};
+use crate::consensus::wire::{FrameReader, HANDSHAKE_LIMIT_BYTES, HANDSHAKE_VERSION, IncomingFrame, encode_signal};
+use crate::protocol::ProtocolRange;
 
 fn call(nodes: &Nodes, which: usize) -> TcpStream {
     TcpStream::connect(address(nodes, which)).unwrap()
@@ -21,7 +22,7 @@ fn rejection(nodes: &mut Nodes, mut stream: TcpStream) -> String {
         assert!(Instant::now() < end, "not closed; seen: {:?}", nodes.lately());
         nodes.turn();
     }
-    let mut frame_reader = FrameReader::new(HANDSHAKE_LIMIT_BYTES);
+    let mut frame_reader = FrameReader::new(HANDSHAKE_LIMIT_BYTES, ProtocolRange::SPOKEN);
     frame_reader.read_buffer().extend_from_slice(&bytes);
     match std::iter::from_fn(|| frame_reader.next().unwrap()).last() {
         Some(IncomingFrame::Signal(Signal::Rejected { text })) => text,
@@ -46,7 +47,7 @@ fn both_sides_report_another_version() {
     let mut nodes = Nodes::new(&[tag(1)]);
     let mut hello = Vec::new();
     encode_signal(&mut hello, &Signal::Hello(tag(2))).unwrap();
-    hello[2] = PROTOCOL_VERSION + 1;
+    hello[2] = HANDSHAKE_VERSION.0 + 1;
     let crc = crc32fast::hash(&hello[..12]);
     hello[12..16].copy_from_slice(&crc.to_le_bytes());
     // The peer dials the node.
@@ -54,7 +55,8 @@ fn both_sides_report_another_version() {
     stream.write_all(&hello).unwrap();
     nodes.until("it is noted", |nodes| !nodes.refusals(0).is_empty());
     let text = rejection(&mut nodes, stream);
-    let both = format!("protocol version {}, this node version {PROTOCOL_VERSION}", PROTOCOL_VERSION + 1);
+    let both =
+        format!("handshake has version {}, this node's has version {HANDSHAKE_VERSION}", HANDSHAKE_VERSION.0 + 1);
     assert!(text.contains(&both), "{text}");
     assert!(nodes.refusals(0)[0].contains(&both));
     // The node dials the peer, which replies with its own hello.
@@ -122,7 +124,7 @@ fn a_linked_node_that_sends_invalid_frames_is_dropped() {
     let mut stream = call(&nodes, 0);
     let mut bytes = Vec::new();
     encode_signal(&mut bytes, &Signal::Hello(tag(2))).unwrap();
-    wire::encode(&mut bytes, &Frame::ReadIndex { request_id: 1 }).unwrap();
+    wire::encode(&mut bytes, &Frame::ReadIndex { request_id: 1 }, HANDSHAKE_VERSION).unwrap();
     bytes.extend_from_slice(b"HG nonsense, and more of it");
     stream.write_all(&bytes).unwrap();
     nodes.until("it is down", |nodes| !nodes.downs(0).is_empty());

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::consensus::NodeId;
 use crate::consensus::raft::{
-    Action, Append, AppendError, EntryMeta, InitialState, LogId, Membership, Message, Raft, Term, Timing,
+    Action, Append, AppendError, EntryMeta, InitialState, LogId, Membership, Message, PendingMembership, Raft, Term,
+    Timing,
 };
 use crate::log::Index;
 
@@ -25,6 +26,7 @@ pub struct Seat {
     is_syncing: bool,
     committed_membership: Option<(Index, Membership)>,
     committed: Index,
+    pending_memberships: Vec<PendingMembership>,
 }
 
 #[derive(Default)]
@@ -62,6 +64,7 @@ impl TestCluster {
             is_syncing: true,
             committed_membership,
             committed,
+            pending_memberships: Vec::new(),
         };
         self.nodes.insert(id, node_state);
         self.start(id);
@@ -96,6 +99,7 @@ impl TestCluster {
             last: Index(node_state.last_purged.index.0 + node_state.log.len() as u64),
             committed_membership: node_state.committed_membership.clone(),
             memberships,
+            pending_memberships: node_state.pending_memberships.clone(),
             commit_index: node_state.committed,
             has_lost_tail: node_state.has_lost_tail,
             seed: id.0,
@@ -132,7 +136,7 @@ impl TestCluster {
         let mut actions = Vec::new();
         let node_state = self.node_state(id);
         let raft = node_state.raft.as_mut().expect("the story lets it be up");
-        raft.append(std::slice::from_ref(&membership))?;
+        raft.append(std::slice::from_ref(&membership), &mut actions)?;
         raft.broadcast_append(&mut actions);
         node_state.log.push(EntryMeta { term: raft.term(), membership });
         self.run_actions(id, actions, &[]);
@@ -195,6 +199,9 @@ impl TestCluster {
             match action {
                 Action::SaveHardState { term, voted_for } => {
                     (node_state.term, node_state.voted_for) = (term, voted_for);
+                }
+                Action::SavePendingMemberships { memberships } | Action::SettlePendingMemberships { memberships } => {
+                    node_state.pending_memberships = memberships;
                 }
                 Action::Truncate { from } => {
                     node_state.log.truncate((from.0 - node_state.last_purged.index.0 - 1) as usize);

@@ -22,6 +22,7 @@ fn follower() -> Raft {
         last: Index(5),
         committed_membership: Some((Index(0), membership(1..=3))),
         memberships: Vec::new(),
+        pending_memberships: Vec::new(),
         commit_index: Index(2),
         has_lost_tail: false,
         seed: 1,

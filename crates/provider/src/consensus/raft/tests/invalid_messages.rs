@@ -42,6 +42,7 @@ impl Node {
             last,
             committed_membership: Some((Index(10), membership(1..=rng.between(1, 3)))),
             memberships: Vec::new(),
+            pending_memberships: Vec::new(),
             commit_index: Index(10),
             has_lost_tail: rng.percent(20),
             seed: rng.next(),
@@ -55,7 +56,7 @@ impl Node {
             0 => self.now_ms += 70,
             1 => self.now_ms += 5,
             2 => self.raft.on_durable(self.raft.last(), &mut out),
-            3 if self.raft.append(&[None]).is_ok() => self.raft.broadcast_append(&mut out),
+            3 if self.raft.append(&[None], &mut out).is_ok() => self.raft.broadcast_append(&mut out),
             _ => {}
         }
         self.raft.tick(self.now_ms, &mut out);
@@ -96,7 +97,12 @@ fn any_message(rng: &mut Rng) -> Message {
     let (is_pre_vote, is_granted, is_accepted) = (rng.percent(50), rng.percent(80), rng.percent(60));
     match rng.between(0, 9) {
         0 => Message::VoteRequest { is_pre_vote, term, last: any_place(rng) },
-        1..=3 => Message::VoteReply { is_pre_vote, term, is_granted, is_recovering: rng.percent(20) },
+        1..=3 => {
+            let is_recovering = rng.percent(20);
+            let count = rng.between(0, 2);
+            let memberships = (0..count).map(|_| membership(rng.between(0, 2)..rng.between(1, 6))).collect();
+            Message::VoteReply { is_pre_vote, term, is_granted, is_recovering, memberships }
+        }
         4 | 5 => {
             let (round, upto, last) = (any_number(rng), Index(any_number(rng)), Index(any_number(rng)));
             Message::AppendReply { term, round, is_accepted, upto, last }

@@ -3,6 +3,7 @@
 mod fixture;
 mod install_snapshot;
 mod invalid_messages;
+mod pending_memberships;
 mod scenarios;
 mod sim;
 mod votes;

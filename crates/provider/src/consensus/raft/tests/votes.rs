@@ -45,6 +45,7 @@ fn start(
         last,
         committed_membership,
         memberships: Vec::new(),
+        pending_memberships: Vec::new(),
         commit_index: committed,
         has_lost_tail: false,
         seed,
@@ -110,12 +111,18 @@ fn commit_index_for(votes: &Membership, durable_index: &[Option<u64>]) -> Index 
     raft.tick(10 * TIMING.election_ms, &mut out);
     for is_pre_vote in [true, false] {
         for &voter in &elected_by.voters {
-            let reply = Message::VoteReply { is_pre_vote, term: Term(3), is_granted: true, is_recovering: false };
+            let reply = Message::VoteReply {
+                is_pre_vote,
+                term: Term(3),
+                is_granted: true,
+                is_recovering: false,
+                memberships: Vec::new(),
+            };
             raft.receive(10 * TIMING.election_ms, voter, reply, &mut out);
         }
     }
     assert_eq!(raft.role(), Role::Leader);
-    raft.append(&[None, None]).unwrap();
+    raft.append(&[None, None], &mut out).unwrap();
     raft.broadcast_append(&mut out);
     let upto = |node: usize| durable_index[node - 1];
     for node in 2..=5 {
@@ -143,4 +150,17 @@ fn commit_index_for(votes: &Membership, durable_index: &[Option<u64>]) -> Index 
         _ => None,
     });
     sent.max().unwrap_or(Index(0))
+}
+
+#[test]
+fn a_node_that_delays_its_candidacy_starts_an_election_that_much_later() {
+    let mut raft = Raft::new(start(Term(0), None, Vec::new(), Index(0), membership(1..=3)), TIMING, 0);
+    raft.delay_candidacy(1_000);
+    let mut out = Vec::new();
+    raft.tick(1_000 + TIMING.election_ms - 1, &mut out);
+    assert_eq!((out.len(), raft.role()), (0, Role::Follower));
+    raft.tick(1_000 + 2 * TIMING.election_ms, &mut out);
+    assert_eq!(raft.role(), Role::Candidate);
+    let next_ms = raft.deadline_ms().unwrap();
+    assert!(next_ms >= 2_000 + 3 * TIMING.election_ms, "also the next one: {next_ms}");
 }

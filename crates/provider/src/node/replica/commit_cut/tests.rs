@@ -50,7 +50,7 @@ fn failures(seed: u64, upto_of: impl Fn(&[MemberModel], i64, usize) -> i64) -> u
                 let source = Uuid([nth as u8 + 1; 16]);
                 let head = WriteSetHead { flags: Flags(0x41), source, trx: 1, conn: 1, last_seen, request_id: 0 };
                 let key = Key::row(b"s", b"t", 0, &seqno.to_le_bytes());
-                let verdict = order.certify_write_set(seqno, &head, &[(key, Mode::RowExclusive)]);
+                let verdict = order.certify_write_set(seqno, &head, &[(key, Mode::RowExclusive)], 0);
                 failures += usize::from(!verdict.passed);
             }
             6 => member.applied += rng.below((order.seqno - member.applied) as usize + 1) as i64,

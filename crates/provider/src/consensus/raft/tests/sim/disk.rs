@@ -2,7 +2,7 @@
 
 use super::world::{Entry, Payload};
 use crate::consensus::NodeId;
-use crate::consensus::raft::{EntryMeta, InitialState, LogId, Membership, Term};
+use crate::consensus::raft::{EntryMeta, InitialState, LogId, Membership, PendingMembership, Term};
 use crate::log::Index;
 use crate::seeds::Rng;
 
@@ -15,6 +15,7 @@ pub struct Disk {
     pub durable_index: Index,
     /// The last membership that the driver knew to be committed.
     pub committed_membership: Option<(Index, Membership)>,
+    pub pending_memberships: Vec<PendingMembership>,
     /// The position of the tables.
     pub applied: Index,
     /// Durable entries are gone, and the node knows it.
@@ -32,6 +33,7 @@ impl Disk {
             entries: Vec::new(),
             durable_index: index,
             committed_membership,
+            pending_memberships: Vec::new(),
             applied: index,
             has_lost_tail: false,
         }
@@ -98,9 +100,16 @@ impl Disk {
         self.applied = Index(rng.between(self.last_purged.index.0, self.applied.0));
     }
 
-    /// Durable entries at the end are lost, too. Tables may be ahead of the log then.
-    pub fn lose_tail(&mut self, rng: &mut Rng) {
-        let last = rng.between(self.last_purged.index.0, self.last().0);
+    /// The last of the committed entries that it holds durably.
+    pub fn holds_of(&self, order: &[Entry]) -> Index {
+        let durable = self.durable_index.0.min(order.len() as u64);
+        let differs = |at: &u64| self.entry(Index(*at)) != &order[*at as usize - 1];
+        (self.last_purged.index.0 + 1..=durable).find(differs).map_or(Index(durable), |at| Index(at - 1))
+    }
+
+    /// Durable entries at the end are lost, too, after `keeps`. Tables may be ahead of the log then.
+    pub fn lose_tail(&mut self, keeps: Index, rng: &mut Rng) {
+        let last = rng.between(self.last_purged.index.0.max(keeps.0), self.last().0);
         self.entries.truncate((last - self.last_purged.index.0) as usize);
         (self.durable_index, self.has_lost_tail) = (self.last(), true);
         self.applied = self.applied.min(self.last());
@@ -127,6 +136,7 @@ impl Disk {
             last: self.last(),
             committed_membership: self.committed_membership.clone(),
             memberships,
+            pending_memberships: self.pending_memberships.clone(),
             commit_index: self.applied,
             has_lost_tail: self.has_lost_tail,
             seed,

@@ -1,7 +1,8 @@
 //! Faults.
 
-use super::world::{Event, World};
+use super::world::{Event, Node, World};
 use crate::consensus::NodeId;
+use crate::log::Index;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
@@ -133,17 +134,26 @@ impl World {
         self.act(leader, actions, &[]);
     }
 
-    /// The entries are on other disks, or not confirmed.
+    /// The committed entries are on the disk of another voter, and no leader commits with this disk alone.
     fn lose_tail(&mut self, id: NodeId) {
         let is_other_lost = self.nodes.iter().any(|(other, node)| *other != id && node.disk.has_lost_tail);
-        let Some(instance) = self.instance(id) else { return };
-        let committed = instance.raft.committed_membership().map_or(0, |(_, membership)| membership.voters.len());
-        if is_other_lost || committed.min(instance.raft.membership().voters.len()) < 2 {
+        let counts_alone = |node: &Node| {
+            let voters = node.instance.as_ref().map(|instance| &instance.raft.membership().voters);
+            voters.is_some_and(|voters| voters.iter().eq([&id]))
+        };
+        if is_other_lost || self.nodes[&id].instance.is_none() || self.nodes.values().any(counts_alone) {
             return;
         }
         self.crash(id);
+        let order = self.invariants.order();
+        let voters =
+            self.invariants.voters().cloned().unwrap_or_else(|| (1..=self.settings.nodes).map(NodeId).collect());
+        let others = self.nodes.iter().filter(|(other, _)| **other != id && voters.contains(other));
+        let on_others = others.map(|(_, node)| node.disk.holds_of(order)).max().unwrap_or_default();
         let node = self.nodes.get_mut(&id).expect("nodes stay");
-        node.disk.lose_tail(&mut self.rng);
+        let here = node.disk.holds_of(order);
+        let keeps = if here <= on_others { Index(0) } else { here };
+        node.disk.lose_tail(keeps, &mut self.rng);
         let last = node.disk.last();
         self.trace(|| format!("{id} loses its tail after {}", last.0));
         let in_ms = self.rng.between(1, 100);
@@ -158,7 +168,7 @@ impl World {
             instance.raft.on_single_node_append(node.disk.last());
         }
         let upto = self.rng.between(node.disk.last_purged().index.0, instance.applied.0);
-        let log_id = node.disk.log_id(crate::log::Index(upto));
+        let log_id = node.disk.log_id(Index(upto));
         node.disk.purge(log_id);
         instance.raft.on_purged(log_id);
     }

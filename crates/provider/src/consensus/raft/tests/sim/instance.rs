@@ -163,7 +163,7 @@ impl World {
         self.leave_single_node(id);
         let Some(node) = self.nodes.get_mut(&id) else { return false };
         let Some(instance) = node.instance.as_mut() else { return false };
-        let Ok(first) = instance.raft.append(std::slice::from_ref(&membership)) else { return false };
+        let Ok(first) = instance.raft.append(std::slice::from_ref(&membership), &mut actions) else { return false };
         node.disk.push(disk::entry(instance.raft.term(), membership, payload));
         if is_sent {
             instance.raft.broadcast_append(&mut actions);
@@ -217,6 +217,9 @@ impl World {
                     let in_ms = self.rng.between(1, 6);
                     self.at(in_ms, Event::CrashBriefly { node: id });
                 }
+            }
+            Action::SavePendingMemberships { memberships } | Action::SettlePendingMemberships { memberships } => {
+                node.disk.pending_memberships = memberships;
             }
             Action::Truncate { from } => node.disk.truncate(from),
             Action::WriteEntries { .. } if node.is_full => self.crash(id),

@@ -3,6 +3,7 @@
 use super::world::{Payload, World};
 use crate::consensus::NodeId;
 use crate::consensus::raft::Membership;
+use crate::log::Index;
 
 /// Limit of nodes in a run, with those that left.
 const NODES_LIMIT: usize = 7;
@@ -24,7 +25,9 @@ impl World {
             _ if self.nodes.len() >= NODES_LIMIT => return,
             _ => {
                 let node = NodeId(self.nodes.len() as u64 + 1);
-                self.add_node(node, None);
+                // A joiner's log begins with a snapshot, which names the voters.
+                let voters = (1..=self.settings.nodes).map(NodeId).collect();
+                self.add_node(node, Some((Index(0), Membership { voters })));
                 node
             }
         };

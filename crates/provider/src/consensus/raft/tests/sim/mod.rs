@@ -34,6 +34,11 @@ fn sim_membership_changes() {
 }
 
 #[test]
+fn sim_lost_tails_and_membership_changes() {
+    run("sim_lost_tails_and_membership_changes", 500, |seed| World::new(Settings::lost_tails_of_members(seed)).run());
+}
+
+#[test]
 fn sim_lost_duplicated_and_reordered_messages() {
     run("sim_lost_duplicated_and_reordered_messages", 600, |seed| {
         World::new(Settings::lost_and_twice_and_out_of_order(seed)).run()

@@ -92,6 +92,31 @@ impl Settings {
         )
     }
 
+    /// Disks are slow and lose the ends of logs while the members change.
+    pub fn lost_tails_of_members(seed: u64) -> Self {
+        let mut settings = Self::usual(
+            seed,
+            &[
+                (9, Fault::Join),
+                (9, Fault::Promote),
+                (5, Fault::Leave),
+                (6, Fault::LoseTail),
+                (2, Fault::Crash),
+                (3, Fault::Restart),
+                (4, Fault::Partition),
+                (2, Fault::PartitionOneWay),
+                (4, Fault::Heal),
+                (1, Fault::BreakLink),
+                (1, Fault::Stop),
+                (1, Fault::Purge),
+            ],
+        );
+        let mut rng = Rng::new(seed ^ 1);
+        (settings.nodes, settings.faulty_ms) = (rng.between(1, 4), 2500);
+        settings.sync_ms = rng.one_of(&[3, 30, 150]).unwrap();
+        settings
+    }
+
     pub fn lost_and_twice_and_out_of_order(seed: u64) -> Self {
         let mut settings = Self::crashes_and_cuts(seed);
         settings.faults.extend([(2, Fault::Join), (3, Fault::Promote), (2, Fault::Leave)]);

@@ -1,6 +1,9 @@
 //! Faults.
 
+use super::upgrades;
 use super::world::{Event, Slot, World};
+use crate::log::{Index, LogRecords};
+use crate::protocol::ProtocolRange;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InjectedFault {
@@ -10,6 +13,8 @@ pub enum InjectedFault {
     CrashAll,
     /// A killed process, and the disk loses or damages durable entries at the end of its log.
     LoseTail,
+    /// All processes are killed, and the disks of all nodes with tables lose entries that a witness has.
+    LoseTailsOfNodes,
     /// A killed process, and all its files are gone.
     LoseFiles,
     /// The log takes no more entries.
@@ -34,6 +39,10 @@ pub enum InjectedFault {
     ApplySlowly,
     /// The next SSTs fail half-way.
     FailSst,
+    /// A restart with the newest release.
+    Upgrade,
+    /// A restart with the previous release.
+    Downgrade,
 }
 
 impl World {
@@ -62,15 +71,22 @@ impl World {
         match fault {
             InjectedFault::Crash => self.crash(one, restart_ms),
             InjectedFault::CrashAll => all.into_iter().for_each(|slot| self.crash(slot, 1_000)),
-            InjectedFault::LoseTail | InjectedFault::LoseFiles if self.can_lose(one) => {
+            InjectedFault::LoseTail if self.can_lose_tail(one) => {
                 self.crash(one, restart_ms);
-                let disk = &mut self.nodes.get_mut(&one).expect("nodes stay").disk;
-                match (fault, &mut disk.log) {
-                    (InjectedFault::LoseTail, Some(log)) => log.lose_tail(&mut self.rng),
-                    _ => *disk = Default::default(),
+                // The others have the entries, and have not purged them.
+                let firsts = self.nodes.keys().filter(|slot| **slot != one).filter_map(|slot| self.host(*slot));
+                let firsts = firsts.filter_map(|host| host.disk.log.as_ref().map(LogRecords::first));
+                let keeps = firsts.max().unwrap_or_default();
+                if let Some(log) = &mut self.nodes.get_mut(&one).expect("nodes stay").disk.log {
+                    log.lose_tail(keeps, &mut self.rng);
                 }
             }
+            InjectedFault::LoseFiles if self.can_lose(one) => {
+                self.crash(one, restart_ms);
+                self.nodes.get_mut(&one).expect("nodes stay").disk = Default::default();
+            }
             InjectedFault::LoseTail | InjectedFault::LoseFiles => {}
+            InjectedFault::LoseTailsOfNodes => self.lose_tails_of_nodes(&all),
             InjectedFault::FillDisk => {
                 let refuses = self.rng.percent(50);
                 if let Some(log) = self.host_mut(one).and_then(|host| host.disk.log.as_mut()) {
@@ -105,6 +121,8 @@ impl World {
                 self.nodes.get_mut(&one).expect("nodes stay").apply_ms = apply_ms;
             }
             InjectedFault::FailSst => self.failing_ssts = 1,
+            InjectedFault::Upgrade => self.install(one, ProtocolRange::SPOKEN, restart_ms),
+            InjectedFault::Downgrade => self.install(one, upgrades::PREVIOUS, restart_ms),
         }
     }
 
@@ -112,6 +130,50 @@ impl World {
     fn can_lose(&self, slot: Slot) -> bool {
         let others: Vec<Slot> = self.nodes.keys().copied().filter(|other| *other != slot).collect();
         others.len() >= 2 && !self.links.has_partition() && others.iter().all(|other| self.is_well(*other))
+    }
+
+    /// All nodes lose entries at the end of their logs that a witness has on its disk.
+    fn lose_tails_of_nodes(&mut self, all: &[Slot]) {
+        let (witnesses, nodes): (Vec<Slot>, Vec<Slot>) = all.iter().partition(|slot| self.settings.is_witness(**slot));
+        let log = |slot: &Slot| self.host(*slot).and_then(|host| host.disk.log.as_ref());
+        let last = nodes.iter().filter_map(log).map(LogRecords::last).max();
+        let Some(begins) =
+            witnesses.iter().filter_map(log).find(|log| Some(log.durable()) >= last).map(LogRecords::first)
+        else {
+            return;
+        };
+        // A node that loses the entry of the voters, too, and does not know them otherwise, is alone.
+        let knows_all = |slot: &Slot| {
+            let hard_state = self.host(*slot).and_then(|host| host.disk.hard_state.as_ref());
+            hard_state.is_some_and(|hard_state| hard_state.voters.len() == all.len())
+        };
+        if !all.iter().all(|slot| self.is_well(*slot) && knows_all(slot)) {
+            return;
+        }
+        all.iter().for_each(|slot| self.crash(*slot, 1_000));
+        for slot in nodes {
+            if let Some(log) = &mut self.nodes.get_mut(&slot).expect("nodes stay").disk.log {
+                // A node whose whole log is gone would be another one, and no voter may be missing now.
+                let keeps = begins.max(log.first());
+                log.lose_tail(keeps, &mut self.rng);
+            }
+        }
+    }
+
+    /// What is lost at the end of this log is in the log of another voter that is well, and no other log has lost its end.
+    fn can_lose_tail(&self, slot: Slot) -> bool {
+        let disk = |slot: Slot| self.host(slot).map_or(&self.nodes[&slot].disk, |host| &host.disk);
+        let holds = |slot: Slot| disk(slot).log.as_ref().map_or(Index(0), |log| self.invariants.holds(log));
+        let hard_states = || self.nodes.keys().filter_map(|slot| disk(*slot).hard_state.as_ref());
+        let latest = hard_states().max_by_key(|hard_state| hard_state.membership_log_id);
+        let Some(voters) = latest.map(|hard_state| &hard_state.voters) else { return false };
+        let is_voter =
+            |slot: Slot| disk(slot).hard_state.as_ref().is_some_and(|state| voters.contains_key(&state.node));
+        let others = || self.nodes.keys().copied().filter(|other| *other != slot);
+        let has_lost = |slot: Slot| disk(slot).log.as_ref().is_some_and(LogRecords::has_lost_tail);
+        self.host(slot).is_some()
+            && !others().any(has_lost)
+            && others().any(|other| is_voter(other) && self.is_well(other) && holds(other) >= holds(slot))
     }
 
     fn fail_apply(&mut self, slot: Slot) {
@@ -133,6 +195,7 @@ impl World {
         self.is_calm = true;
         self.failing_ssts = 0;
         self.heal();
+        self.install_everywhere();
         let all: Vec<Slot> = self.nodes.keys().copied().collect();
         for slot in all {
             let node = self.nodes.get_mut(&slot).expect("nodes stay");

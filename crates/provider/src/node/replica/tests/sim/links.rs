@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::world::{Arrival, Event, Slot, World};
 use crate::consensus::lineage::LineageRelation;
-use crate::consensus::links;
+use crate::consensus::links::{self, link_version};
 use crate::consensus::wire::Frame;
 
 /// Interval of attempts to connect.
@@ -54,6 +54,8 @@ impl World {
         let slow_ms = if self.rng.percent(2) { 80 } else { self.settings.delay_ms };
         let delay_ms = self.rng.between(0, slow_ms);
         let now_ms = self.now_ms;
+        let frame = if self.settings.has_upgrades { self.through_wire(from, to, frame) } else { Some(frame) };
+        let Some(frame) = frame else { return };
         let Some(link) = self.links.links.get_mut(&pair(from, to)).filter(|link| link.is_up) else { return };
         let last = link.last_arrival_ms.entry(to).or_default();
         let at_ms = (now_ms + delay_ms).max(*last);
@@ -112,6 +114,17 @@ impl World {
         }
     }
 
+    /// The node has another lineage: links to nodes of other generations end.
+    pub fn check_generations(&mut self, slot: Slot) {
+        let others: Vec<Slot> = self.nodes.keys().copied().filter(|other| *other != slot).collect();
+        for other in others {
+            let (Some(one), Some(two)) = (self.host(slot), self.host(other)) else { continue };
+            if one.hello.lineage.relation_to(&two.hello.lineage) != LineageRelation::Same {
+                self.break_link(slot, other);
+            }
+        }
+    }
+
     /// The link ends; each side learns that.
     pub fn break_link(&mut self, one: Slot, other: Slot) {
         let Some(link) = self.links.links.get_mut(&pair(one, other)).filter(|link| link.is_up) else { return };
@@ -157,6 +170,13 @@ impl World {
         let (first, second) = (first.hello.clone(), second.hello.clone());
         let is_stopped = [one, other].iter().any(|slot| self.nodes[slot].stopped_until_ms > self.now_ms);
         if self.links.is_blocked(one, other) || is_stopped {
+            return self.dial(one, other);
+        }
+        if let Err(text) = link_version(&first, &second) {
+            for (slot, address) in [(one, &second.address), (other, &first.address)] {
+                let (address, text) = (address.clone(), text.clone());
+                self.arrive(slot, Arrival::Link(Box::new(links::Event::Refused { address, text })));
+            }
             return self.dial(one, other);
         }
         let relation = first.lineage.relation_to(&second.lineage);

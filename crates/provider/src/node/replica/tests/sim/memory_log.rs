@@ -11,6 +11,9 @@ use crate::seeds::Rng;
 /// Whole segments are purged, and a segment has that many entries.
 const SEGMENT_ENTRIES: u64 = 8;
 
+/// A disk loses the writes of the last moments.
+const LOST_ENTRIES_LIMIT: u64 = 40;
+
 #[derive(Clone)]
 pub struct MemoryLog {
     pub history_uuid: Uuid,
@@ -109,9 +112,11 @@ impl MemoryLog {
         (self.is_full, self.refuses) = (false, false);
     }
 
-    /// The disk loses, or damages, durable entries at the end. The log finds that out when it opens.
-    pub fn lose_tail(&mut self, rng: &mut Rng) {
-        let last = rng.between(self.first.0 - 1, self.last().0);
+    /// The disk loses, or damages, durable entries at the end, after `keeps`. The log finds that out when it opens.
+    pub fn lose_tail(&mut self, keeps: Index, rng: &mut Rng) {
+        let last = self.last().0;
+        let last =
+            rng.between(last.saturating_sub(LOST_ENTRIES_LIMIT).max(keeps.0).min(last).max(self.first.0 - 1), last);
         if last < self.last().0 {
             self.has_lost_tail = true;
         }

@@ -10,6 +10,7 @@
 //! | `server` | the server of a process: start, applying, SSTs, clients |
 //! | `memory_log` | a log that crashes, loses its tail, and fills up |
 //! | `links` | streams, and partitions of both or one direction |
+//! | `upgrades` | releases: upgrades, downgrades, and what each release can read |
 //! | `faults`, `settings` | what goes wrong, and how often |
 
 mod faults;
@@ -19,6 +20,7 @@ mod memory_log;
 mod process;
 mod server;
 mod settings;
+mod upgrades;
 mod world;
 
 use crate::seeds::run;
@@ -41,6 +43,26 @@ fn sim_disks() {
 }
 
 #[test]
+fn sim_witness() {
+    run("sim_witness", 60, |seed| World::new(Settings::witness(seed)).run());
+}
+
+#[test]
+fn sim_witness_disks() {
+    run("sim_witness_disks", 60, |seed| World::new(Settings::witness_disks(seed)).run());
+}
+
+#[test]
+fn sim_lost_tails_while_members_change() {
+    run("sim_lost_tails_while_members_change", 60, |seed| World::new(Settings::lost_tails_of_members(seed)).run());
+}
+
+#[test]
 fn sim_state_transfers() {
     run("sim_state_transfers", 60, |seed| World::new(Settings::state_transfers(seed)).run());
+}
+
+#[test]
+fn sim_upgrades() {
+    run("sim_upgrades", 60, |seed| World::new(Settings::upgrades(seed)).run());
 }

@@ -11,6 +11,7 @@ use hortator_core::Failure;
 
 use super::memory_log::MemoryLog;
 use super::server::{Stage, Work};
+use super::upgrades;
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::{self, HardState};
 use crate::consensus::lineage::Lineage;
@@ -27,6 +28,8 @@ use crate::node::replica::{
     Synced, Transport, Waiters,
 };
 use crate::node::total_order::takes_seqno;
+use crate::node::witness::WitnessOrder;
+use crate::protocol::ProtocolVersion;
 use crate::saved_state::SavedState;
 use crate::seeds::Rng;
 use crate::server::{CallbackError, Level, Member};
@@ -64,9 +67,15 @@ pub enum Fact {
     Leads {
         term: Term,
     },
+    /// A leader has appended the first entry of a higher protocol version.
+    Raises {
+        protocol: ProtocolVersion,
+        voters: Vec<NodeId>,
+    },
     Ordered {
         index: Index,
         seqno: i64,
+        protocol: ProtocolVersion,
         bytes: Vec<u8>,
         passed: bool,
     },
@@ -106,6 +115,7 @@ pub struct Process {
     pub outbox: Vec<(NodeId, Frame)>,
     pub dialled: BTreeSet<String>,
     pub has_new_lineage: bool,
+    pub has_new_protocol: bool,
     pub running_sync: Option<LogId>,
     ended_sync: Option<Synced>,
     pub is_disk_stalled: bool,
@@ -138,10 +148,12 @@ pub struct Process {
     pub failed: Option<String>,
     pub facts: Vec<Fact>,
     pub is_verbose: bool,
+    /// This process is a witness: it has no server and no tables.
+    pub witness: Option<WitnessOrder>,
 }
 
 impl Process {
-    pub fn new(disk: Disk, hello: Hello, member_id: Uuid, rng: Rng) -> Self {
+    pub fn new(disk: Disk, hello: Hello, member_id: Uuid, rng: Rng, is_witness: bool) -> Self {
         let resolved_upto = disk.saved.map_or(-1, |saved| saved.resolved_upto);
         Self {
             disk,
@@ -152,6 +164,7 @@ impl Process {
             outbox: Vec::new(),
             dialled: BTreeSet::new(),
             has_new_lineage: false,
+            has_new_protocol: false,
             running_sync: None,
             ended_sync: None,
             is_disk_stalled: false,
@@ -161,8 +174,8 @@ impl Process {
             order: None,
             is_single_node: false,
             leader_term: Term(0),
-            gate: GateState::Closed,
-            member_id,
+            gate: if is_witness { GateState::Open } else { GateState::Closed },
+            member_id: if is_witness { Uuid::UNDEFINED } else { member_id },
             is_caught_up: false,
             queue: VecDeque::new(),
             waiting: BTreeSet::new(),
@@ -175,10 +188,11 @@ impl Process {
             donations: Vec::new(),
             is_donating: false,
             is_sst_cut: false,
-            stage: Stage::Begin,
+            stage: if is_witness { Stage::Running } else { Stage::Begin },
             failed: None,
             facts: Vec::new(),
             is_verbose: false,
+            witness: is_witness.then(WitnessOrder::default),
         }
     }
 
@@ -244,6 +258,7 @@ impl EntryLog for Process {
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<Index, log::Error> {
+        upgrades::on_append(self, bytes);
         self.memory_log().append(bytes)
     }
 
@@ -280,10 +295,12 @@ impl EntryLog for Process {
 
     fn install_snapshot(&mut self, history_uuid: Uuid, index: Index) -> Result<(), log::Error> {
         self.disk.log = Some(MemoryLog::new(history_uuid, index));
+        self.witness = self.witness.as_ref().map(|_| WitnessOrder::default());
         Ok(())
     }
 
     fn save_hard_state(&mut self, hard_state: &HardState) -> Result<(), hard_state::Error> {
+        assert!(hard_state.protocol <= self.hello.versions.newest, "{} cannot read its hard state", self.hello.name);
         self.disk.hard_state = Some(hard_state.clone());
         Ok(())
     }
@@ -330,6 +347,11 @@ impl Transport for Process {
     fn set_lineage(&mut self, history_uuid: Uuid, lineage: Lineage) {
         (self.hello.history_uuid, self.hello.lineage) = (history_uuid, lineage);
         self.has_new_lineage = true;
+    }
+
+    fn set_protocol(&mut self, version: ProtocolVersion) {
+        self.hello.in_force = Some(version);
+        self.has_new_protocol = true;
     }
 }
 

@@ -3,6 +3,7 @@
 use hortator_core::{Key, Mode};
 
 use super::process::{Disk, Fact, Process, Row};
+use super::upgrades;
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::HardState;
 use crate::consensus::lineage::Lineage;
@@ -13,6 +14,7 @@ use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
 use crate::node::replica::{ClusterStatus, Command, JoinRequest, JoinerLog, LocalNode, SstResult};
+use crate::protocol::ProtocolVersion;
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{Flags, Member};
@@ -203,7 +205,8 @@ impl Process {
             let (stamp, entry) = entry::decode(&bytes).expect("entries are valid");
             let verdict = order.apply_entry(index, stamp, &entry);
             let passed = verdict.is_some_and(|verdict| verdict.passed);
-            self.facts.push(Fact::Ordered { index, seqno: stamp.seqno, bytes, passed });
+            let (seqno, protocol) = (stamp.seqno, order.protocol);
+            self.facts.push(Fact::Ordered { index, seqno, protocol, bytes, passed });
             let row = match entry {
                 Entry::WriteSet { .. } if !passed => Row::Failed,
                 Entry::WriteSet { .. } if self.skips(stamp.seqno) => Row::Skipped,
@@ -217,8 +220,10 @@ impl Process {
         order.member = self.member_id;
         let (members, number, history_uuid) = (vec![self.own_member()], order.view_number + 1, order.history_uuid);
         let seqno = order.seqno + 1;
-        let (index, bytes) = self.append_alone(entry::encode_view(number, &members), seqno);
-        self.facts.push(Fact::Ordered { index, seqno, bytes, passed: false });
+        order.protocol = order.protocol.max(self.hello.versions.newest);
+        let protocol = order.protocol;
+        let (index, bytes) = self.append_alone(entry::encode_view(number, &members), seqno, protocol);
+        self.facts.push(Fact::Ordered { index, seqno, protocol, bytes, passed: false });
         order.set_view(seqno, number, &members);
         (self.order, self.is_single_node) = (Some(order), true);
         self.change_tables(seqno, Row::View);
@@ -228,8 +233,9 @@ impl Process {
     }
 
     /// A client's thread of a single node appends, and waits for the disk.
-    fn append_alone(&mut self, mut bytes: Vec<u8>, seqno: i64) -> (Index, Vec<u8>) {
-        entry::set_stamp(&mut bytes, Stamp { seqno, term: self.leader_term });
+    fn append_alone(&mut self, mut bytes: Vec<u8>, seqno: i64, protocol: ProtocolVersion) -> (Index, Vec<u8>) {
+        entry::set_stamp(&mut bytes, Stamp { seqno, term: self.leader_term, protocol });
+        upgrades::on_append(self, &bytes);
         let log = self.disk.log.as_mut().expect("a single node has a log");
         (log.is_full, log.refuses) = (false, false);
         let index = log.append(&bytes).expect("there is room");
@@ -336,15 +342,16 @@ impl Process {
             return self.commands.push(Command::Propose { request_id, bytes });
         }
         let seqno = ordered + 1;
-        let (index, bytes) = self.append_alone(bytes, seqno);
+        let protocol = self.order.as_ref().expect("it has one").protocol;
+        let (index, bytes) = self.append_alone(bytes, seqno, protocol);
         let order = self.order.as_mut().expect("it has one");
-        let passed = order.certify_write_set(seqno, &head, &keys).passed;
-        self.facts.push(Fact::Ordered { index, seqno, bytes, passed });
+        let passed = order.certify_write_set(seqno, &head, &keys, 0).passed;
+        self.facts.push(Fact::Ordered { index, seqno, protocol, bytes, passed });
         let order = self.order.as_ref().expect("it has one");
         if order.needs_commit_cut() && head.last_seen > order.last_cut_upto {
             let cut = order.next_commit_cut(head.last_seen);
-            let (index, bytes) = self.append_alone(entry::encode_commit_cut(&cut), seqno);
-            self.facts.push(Fact::Ordered { index, seqno, bytes, passed: false });
+            let (index, bytes) = self.append_alone(entry::encode_commit_cut(&cut), seqno, protocol);
+            self.facts.push(Fact::Ordered { index, seqno, protocol, bytes, passed: false });
             self.order.as_mut().expect("it has one").apply_commit_cut(index, &cut);
         }
         // Entries from before the mode may still wait for the appliers.
@@ -395,6 +402,8 @@ pub fn new_hard_state(node: NodeId, address: &str, lineage: Option<Lineage>) -> 
         membership_log_id: nothing,
         snapshot_log_id: nothing,
         voters: lineage.map(|_| (node, address.to_owned())).into_iter().collect(),
+        pending_memberships: Vec::new(),
         lineage: lineage.unwrap_or(Lineage::UNKNOWN),
+        protocol: ProtocolVersion::FIRST,
     }
 }

@@ -1,12 +1,15 @@
 //! Settings of a run.
 
 use super::faults::InjectedFault;
+use super::world::Slot;
 use crate::consensus::raft::Timing;
 use crate::seeds::Rng;
 
 pub struct Settings {
     pub seed: u64,
     pub nodes: u64,
+    /// Voters without tables, in the last slots.
+    pub witnesses: u64,
     pub faulty_ms: u64,
     /// Mean interval of faults.
     pub fault_every_ms: u64,
@@ -17,14 +20,21 @@ pub struct Settings {
     pub timing: Timing,
     pub delay_ms: u64,
     pub sync_ms: u64,
+    /// Nodes begin with the previous release.
+    pub has_upgrades: bool,
 }
 
 impl Settings {
+    pub fn is_witness(&self, slot: Slot) -> bool {
+        slot.0 > self.nodes
+    }
+
     fn usual(seed: u64, faults: &[(u64, InjectedFault)]) -> Self {
         let mut rng = Rng::new(!seed);
         Self {
             seed,
             nodes: rng.one_of(&[1, 2, 3, 3, 4, 5, 5]).unwrap(),
+            witnesses: 0,
             faulty_ms: 40_000,
             fault_every_ms: rng.one_of(&[700, 2_000, 5_000]).unwrap(),
             faults: faults.to_vec(),
@@ -32,6 +42,7 @@ impl Settings {
             timing: Timing { heartbeat_ms: 100, election_ms: 500 },
             delay_ms: rng.one_of(&[1, 4, 25]).unwrap(),
             sync_ms: rng.one_of(&[0, 3, 30]).unwrap(),
+            has_upgrades: false,
         }
     }
 
@@ -76,6 +87,63 @@ impl Settings {
         settings
     }
 
+    /// Mostly two nodes and a witness, each of which comes, goes, stops, is cut off and loses all its files.
+    pub fn witness(seed: u64) -> Self {
+        let faults = [
+            (3, InjectedFault::Crash),
+            (1, InjectedFault::CrashAll),
+            (2, InjectedFault::Leave),
+            (2, InjectedFault::Stop),
+            (2, InjectedFault::Partition),
+            (1, InjectedFault::PartitionOneWay),
+            (1, InjectedFault::PartitionPair),
+            (3, InjectedFault::Heal),
+            (1, InjectedFault::BreakLink),
+            (1, InjectedFault::LoseFiles),
+            (2, InjectedFault::FailApply),
+            (1, InjectedFault::FailSst),
+            (1, InjectedFault::ApplySlowly),
+        ];
+        Self::with_witness(seed, &faults)
+    }
+
+    /// The same with disks that stall, fill up and forget: also those of all nodes at once, so that only the witness
+    /// has what they have confirmed.
+    pub fn witness_disks(seed: u64) -> Self {
+        let faults = [
+            (3, InjectedFault::Crash),
+            (1, InjectedFault::CrashAll),
+            (2, InjectedFault::LoseTail),
+            (2, InjectedFault::LoseTailsOfNodes),
+            (2, InjectedFault::StallDisk),
+            (2, InjectedFault::FillDisk),
+            (1, InjectedFault::BreakLink),
+        ];
+        Self::with_witness(seed, &faults)
+    }
+
+    fn with_witness(seed: u64, faults: &[(u64, InjectedFault)]) -> Self {
+        let nodes = Rng::new(seed ^ 0xA5A5).one_of(&[1, 2, 2, 2, 2, 4]).unwrap();
+        Self { nodes, witnesses: 1, ..Self::usual(seed, faults) }
+    }
+
+    /// Disks lose the ends of logs while nodes come, go and are partitioned.
+    pub fn lost_tails_of_members(seed: u64) -> Self {
+        let faults = [
+            (4, InjectedFault::LoseTail),
+            (4, InjectedFault::Leave),
+            (2, InjectedFault::Crash),
+            (2, InjectedFault::Partition),
+            (2, InjectedFault::PartitionPair),
+            (4, InjectedFault::Heal),
+            (1, InjectedFault::StallDisk),
+            (1, InjectedFault::Stop),
+        ];
+        let mut settings = Self::usual(seed, &faults);
+        settings.nodes = settings.nodes.max(2);
+        settings
+    }
+
     pub fn state_transfers(seed: u64) -> Self {
         let faults = [
             (3, InjectedFault::LoseFiles),
@@ -90,5 +158,27 @@ impl Settings {
         let mut settings = Self::usual(seed, &faults);
         settings.nodes = settings.nodes.max(3);
         settings
+    }
+
+    /// Nodes of two releases: upgrades and downgrades, beside most other faults.
+    pub fn upgrades(seed: u64) -> Self {
+        let faults = [
+            (8, InjectedFault::Upgrade),
+            (3, InjectedFault::Downgrade),
+            (3, InjectedFault::Crash),
+            (1, InjectedFault::CrashAll),
+            (1, InjectedFault::LoseTail),
+            (1, InjectedFault::LoseFiles),
+            (2, InjectedFault::Leave),
+            (1, InjectedFault::Partition),
+            (1, InjectedFault::PartitionOneWay),
+            (1, InjectedFault::PartitionPair),
+            (3, InjectedFault::Heal),
+            (1, InjectedFault::BreakLink),
+            (1, InjectedFault::StallDisk),
+            (1, InjectedFault::Stop),
+            (1, InjectedFault::ApplySlowly),
+        ];
+        Self { has_upgrades: true, ..Self::usual(seed, &faults) }
     }
 }

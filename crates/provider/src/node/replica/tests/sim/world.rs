@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use super::invariants::Invariants;
 use super::links::Links;
 use super::memory_log::MemoryLog;
-use super::process::{Disk, Process, Row};
+use super::process::{Disk, Fact, Process, Row};
 use super::server::{self, Applied, Stage};
 use super::settings::Settings;
+use super::upgrades;
 use crate::consensus::NodeId;
 use crate::consensus::lineage::Lineage;
 use crate::consensus::links;
@@ -21,6 +22,7 @@ use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
 use crate::node::replica::{self, Command, Pause, Replica, RetainTime, SstResult, initial_state};
 use crate::node::{Error, TotalOrder};
+use crate::protocol::ProtocolRange;
 use crate::saved_state::SavedState;
 use crate::seeds::Rng;
 
@@ -117,6 +119,10 @@ pub struct Node {
     pub replica: Option<Box<Replica<Process>>>,
     /// The disk, while the process is down.
     pub disk: Disk,
+    /// What the installed release speaks.
+    pub versions: ProtocolRange,
+    /// When a process of the newest release ran here last.
+    pub newest_until_ms: Option<u64>,
     /// The number of the process.
     process: u64,
     /// What has arrived while it was stopped, or waited for its disk.
@@ -168,10 +174,12 @@ impl World {
             events: 0,
             settings,
         };
-        for slot in (1..=world.settings.nodes).map(Slot) {
+        for slot in (1..=world.settings.nodes + world.settings.witnesses).map(Slot) {
             let node = Node {
                 replica: None,
                 disk: Disk::default(),
+                versions: if world.settings.has_upgrades { upgrades::PREVIOUS } else { ProtocolRange::SPOKEN },
+                newest_until_ms: None,
                 process: 0,
                 inbox: Vec::new(),
                 is_syncing: false,
@@ -393,6 +401,9 @@ impl World {
         let Some(host) = self.host_mut(slot) else { return };
         let (facts, generation) = (std::mem::take(&mut host.facts), host.hello.lineage.generation());
         for fact in facts {
+            if let Fact::Raises { protocol, voters } = &fact {
+                self.check_raise(slot, *protocol, voters);
+            }
             self.invariants.observe(slot, generation, fact);
         }
     }
@@ -403,12 +414,16 @@ impl World {
         let Some(host) = self.host_mut(slot) else { return };
         let outbox = std::mem::take(&mut host.outbox);
         let has_new_lineage = std::mem::take(&mut host.has_new_lineage);
+        let has_new_protocol = std::mem::take(&mut host.has_new_protocol);
         let (has_work, has_left) = (!host.queue.is_empty(), host.status.has_left);
         for (to, frame) in outbox {
             self.send(slot, slot_of(to), frame);
         }
         if has_new_lineage {
             self.check_generations(slot);
+        }
+        if has_new_protocol {
+            self.check_versions(slot);
         }
         let node = self.nodes.get_mut(&slot).expect("nodes stay");
         let process = node.process;
@@ -419,16 +434,6 @@ impl World {
         }
         if has_left && self.nodes[&slot].is_leaving {
             self.at(1, Event::LeaveTimeout { slot, process });
-        }
-    }
-
-    fn check_generations(&mut self, slot: Slot) {
-        let others: Vec<Slot> = self.nodes.keys().copied().filter(|other| *other != slot).collect();
-        for other in others {
-            let (Some(one), Some(two)) = (self.host(slot), self.host(other)) else { continue };
-            if one.hello.lineage.relation_to(&two.hello.lineage) != crate::consensus::lineage::LineageRelation::Same {
-                self.break_link(slot, other);
-            }
         }
     }
 
@@ -470,7 +475,7 @@ impl World {
         self.at(again_ms, Event::Client);
         let up: Vec<Slot> = self.nodes.keys().copied().filter(|slot| self.host(*slot).is_some()).collect();
         let Some(slot) = self.rng.one_of(&up) else { return };
-        if self.nodes[&slot].stopped_until_ms > self.now_ms {
+        if self.nodes[&slot].stopped_until_ms > self.now_ms || self.settings.is_witness(slot) {
             return;
         }
         let is_read = self.rng.percent(20);
@@ -490,6 +495,6 @@ impl World {
 /// Node ids of one place differ by a multiple of this.
 const PLACES: u64 = 100;
 
-fn slot_of(node: NodeId) -> Slot {
+pub fn slot_of(node: NodeId) -> Slot {
     Slot(node.0 % PLACES)
 }

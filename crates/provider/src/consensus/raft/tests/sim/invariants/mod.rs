@@ -9,7 +9,7 @@ mod no_losses;
 mod one_leader;
 mod reads;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::disk::Disk;
 use super::world::{Entry, Node, Payload};
@@ -61,6 +61,16 @@ impl Invariants {
     /// The last entry that any node knows to be committed.
     pub fn highest(&self) -> Index {
         Index(self.committed_stays.order().len() as u64)
+    }
+
+    /// All entries that some node knows to be committed.
+    pub fn order(&self) -> &[Entry] {
+        self.committed_stays.order()
+    }
+
+    /// The voters of the last of these entries that changes them.
+    pub fn voters(&self) -> Option<&BTreeSet<NodeId>> {
+        self.order().iter().rev().find_map(|entry| entry.meta.membership.as_ref()).map(|membership| &membership.voters)
     }
 
     pub fn read(&self, node: NodeId, floor: Index, upto: Index, highest: Index) {

@@ -1,6 +1,6 @@
-//! No write set fails as too old while its client waits, and so while its node is a member: commit cuts wait for it,
-//! however long flow control and elections hold it back. The exception, an index that is full, needs more write sets than
-//! a run has.
+//! No write set fails as too old while its client waits and its node stays in the view: commit cuts wait for it, however
+//! long flow control and elections hold it back. (A leaving node that was out of the view for a moment keeps its member ID.)
+//! The exception, an index that is full, needs more write sets than a run has.
 
 use hortator_core::Failure;
 

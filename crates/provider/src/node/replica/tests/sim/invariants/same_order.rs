@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::memory_log::MemoryLog;
 use super::super::process::Process;
 use super::super::world::Slot;
 use crate::log::{Index, LogRecords};
@@ -29,6 +30,14 @@ impl SameOrder {
         for (index, bytes) in self.entries.range(log.first()..) {
             assert_eq!(log.entry(*index), Some(&bytes[..]), "{} has another entry at {index}", host.hello.name);
         }
+    }
+
+    /// The last of the ordered entries that the log holds durably.
+    pub fn holds(&self, log: &MemoryLog) -> Index {
+        let durable = log.durable();
+        let in_log = self.entries.range(log.first()..).take_while(|(index, _)| **index <= durable);
+        let same = in_log.take_while(|(index, bytes)| log.entry(**index) == Some(&bytes[..]));
+        same.last().map_or(Index(log.first().0 - 1), |(index, _)| *index)
     }
 
     pub fn count(&self) -> u64 {

@@ -54,11 +54,12 @@ impl LocalNode for Process {
     }
 
     fn with_order<T>(&self, read: impl FnOnce(&TotalOrder) -> T) -> Option<T> {
-        self.order.as_ref().map(read)
+        let order = self.witness.as_ref().map_or(self.order.as_ref(), WitnessOrder::order);
+        order.map(read)
     }
 
     fn last_released(&self) -> i64 {
-        self.released()
+        self.witness.as_ref().map_or_else(|| self.released(), WitnessOrder::applied_by_all)
     }
 
     fn is_caught_up(&self) -> bool {
@@ -76,6 +77,22 @@ impl LocalNode for Process {
         own_member_ids: &[Uuid],
     ) -> Result<Option<OrderedEntry>, CallbackError> {
         let (stamp, entry) = entry::decode(bytes).expect("committed entries are valid");
+        if let Some(witness) = &mut self.witness {
+            let members = witness.order().map(TotalOrder::members).unwrap_or_default();
+            if let Entry::CommitCut(cut) = &entry
+                && !members.is_empty()
+            {
+                assert_eq!(cut.members, members, "the witness knows another view than the commit cut at {index}");
+            }
+            let history_uuid = self.disk.log.as_ref().expect("it has ordered its entry").history_uuid;
+            return match witness.order_entry(history_uuid, index, bytes) {
+                Ok(ordered) => Ok(Some(ordered)),
+                Err(text) => {
+                    self.fail(&text);
+                    Err(CallbackError)
+                }
+            };
+        }
         let released = self.released();
         let order = self.order.as_mut().ok_or(CallbackError)?;
         if let Err(text) = order.check_entry(index, stamp, &entry) {
@@ -89,8 +106,9 @@ impl LocalNode for Process {
         }
         let verdict = order.apply_entry(index, stamp, &entry);
         let passed = verdict.is_some_and(|verdict| verdict.passed);
-        let seqno = stamp.seqno;
-        self.facts.push(Fact::Ordered { index, seqno, bytes: bytes.to_vec(), passed });
+        let has_stayed = matches!(&entry, Entry::WriteSet { head, .. } if order.has_stayed_since(head.last_seen));
+        let (seqno, protocol) = (stamp.seqno, order.protocol);
+        self.facts.push(Fact::Ordered { index, seqno, protocol, bytes: bytes.to_vec(), passed });
         let too_old =
             verdict.and_then(|verdict| verdict.failure).filter(|failure| matches!(failure, Failure::TooOld { .. }));
         let mut ordered = OrderedEntry { term: stamp.term, request: None, is_excluded: false };
@@ -100,7 +118,7 @@ impl LocalNode for Process {
                 ordered.request = Some((head.source, head.request_id));
                 let is_own = own_member_ids.contains(&head.source) && self.waiting.contains(&head.request_id);
                 let was_pending = is_own && self.pending_proposals.remove(&head.request_id).is_some();
-                if let Some(failure) = too_old.filter(|_| was_pending) {
+                if let Some(failure) = too_old.filter(|_| was_pending && has_stayed) {
                     self.facts.push(Fact::TooOld { seqno, failure });
                 }
                 Work::WriteSet { seqno, source: head.source, request_id: head.request_id, passed, is_own }
@@ -144,6 +162,7 @@ impl LocalNode for Process {
     }
 
     fn enter_single_node(&mut self, ordered: Option<Index>, has_proposals: bool) -> bool {
+        assert!(self.witness.is_none(), "a witness is the only voter");
         if let Some(order) = self.order.as_ref().filter(|_| !self.is_single_node) {
             let last = self.disk.log.as_ref().map(LogRecords::last);
             let is_alone_in_view = order.members().iter().all(|member| member.id == self.member_id);
@@ -157,13 +176,13 @@ impl LocalNode for Process {
     }
 
     fn leave_single_node(&mut self) -> Option<SingleNodeEnd> {
-        let seqno = self.order.as_ref()?.seqno;
+        let TotalOrder { seqno, protocol, .. } = *self.order.as_ref()?;
         if self.gate != GateState::Open {
             return None;
         }
         self.is_single_node = false;
         self.is_caught_up = true;
-        Some(SingleNodeEnd { last: self.memory_log().last(), seqno })
+        Some(SingleNodeEnd { last: self.memory_log().last(), seqno, protocol })
     }
 
     fn lose_quorum(&mut self) -> Option<Uuid> {

@@ -3,9 +3,17 @@
 use super::*;
 
 impl World {
-    /// Whether the node serves its clients, and none waits.
+    /// Whether the node serves its clients, and none waits; a witness, whether it votes, and a node leads.
     pub fn is_well(&self, slot: Slot) -> bool {
         self.host(slot).is_some_and(|host| {
+            if host.witness.is_some() {
+                let raft = &self.nodes[&slot].replica.as_ref().expect("it has a host").raft;
+                let is_voter = raft.membership().voters.contains(&host.hello.node);
+                return host.status.has_quorum
+                    && is_voter
+                    && raft.leader() != Some(host.hello.node)
+                    && !host.disk.log.as_ref().is_some_and(LogRecords::has_lost_tail);
+            }
             let ordered = host.order.as_ref().map_or(-1, |order| order.seqno);
             let has_quorum = host.status.has_quorum || host.is_single_node;
             host.stage == Stage::Running
@@ -18,11 +26,14 @@ impl World {
     }
 
     pub(super) fn is_settled(&self) -> bool {
-        let ends = |host: &Process| (host.released(), host.disk.log.as_ref().map(LogRecords::last));
-        let mut all = self.nodes.keys().filter_map(|slot| self.host(*slot)).map(ends);
-        let first = all.next();
-        let are_equal = all.all(|other| Some(other) == first);
-        are_equal && self.nodes.keys().all(|slot| self.is_well(*slot) && !self.needs_commit_cut(*slot))
+        let tables = |host: &Process| host.witness.is_none().then(|| host.released());
+        let hosts = || self.nodes.keys().filter_map(|slot| self.host(*slot));
+        let logs: Vec<_> = hosts().map(|host| host.disk.log.as_ref().map(LogRecords::last)).collect();
+        let tables: Vec<i64> = hosts().filter_map(tables).collect();
+        let are_equal =
+            logs.windows(2).all(|pair| pair[0] == pair[1]) && tables.windows(2).all(|pair| pair[0] == pair[1]);
+        let is_at_rest = |slot| self.is_well(slot) && self.is_upgraded(slot) && !self.needs_commit_cut(slot);
+        are_equal && self.nodes.keys().all(|slot| is_at_rest(*slot))
     }
 
     /// A commit cut is due: else the certification index is small.

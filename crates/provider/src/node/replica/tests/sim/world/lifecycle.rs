@@ -69,7 +69,10 @@ impl World {
             server::new_hard_state(NodeId(slot.0 + PLACES * number), &slot.address(), lineage)
         });
         disk.hard_state = Some(hard_state.clone());
+        let versions = self.release_for(slot, &disk);
         let hello = Hello {
+            versions,
+            in_force: (!hard_state.lineage.is_unknown()).then_some(hard_state.protocol),
             history_uuid: disk.log.as_ref().map_or(Uuid::UNDEFINED, |log| log.history_uuid),
             lineage: hard_state.lineage,
             node: hard_state.node,
@@ -78,6 +81,7 @@ impl World {
             name: format!("node{}", slot.0),
             incoming: String::new(),
             address: slot.address(),
+            extension: Vec::new(),
         };
         let raft = match initial_state(&hard_state, disk.log.as_ref(), instance_id) {
             Ok(raft) => raft,
@@ -97,15 +101,18 @@ impl World {
             )
         });
         let hosts = self.nodes.keys().map(|slot| slot.address()).collect();
-        let host = Process::new(disk, hello, member_id, rng);
+        let is_witness = self.settings.is_witness(slot);
+        let host = Process::new(disk, hello, member_id, rng, is_witness);
         let settings = replica::Settings {
             hard_state,
+            versions,
             raft,
             instance_id,
             hosts,
             timing: self.settings.timing,
             retain_time: RETAIN_TIME,
             is_new_cluster,
+            is_witness,
         };
         let node = self.nodes.get_mut(&slot).expect("nodes stay");
         node.replica = Some(Box::new(Replica::new(host, settings)));
@@ -120,6 +127,7 @@ impl World {
 
     pub fn crash(&mut self, slot: Slot, restart_ms: u64) {
         self.take_facts(slot);
+        self.note_release(slot);
         let node = self.nodes.get_mut(&slot).expect("nodes stay");
         if let Some(replica) = node.replica.take() {
             node.disk = server::crash(replica.host);
@@ -134,6 +142,7 @@ impl World {
     /// The replica has ended: after a failure, or a leave.
     pub(super) fn stopped(&mut self, slot: Slot) {
         self.take_output(slot);
+        self.note_release(slot);
         let node = self.nodes.get_mut(&slot).expect("nodes stay");
         let Some(replica) = node.replica.take() else { return };
         let failed = replica.host.failed.clone();

@@ -1,0 +1,210 @@
+//! Two nodes and a witness: any one of the three dies, all die, disks lose entries, and nothing that was confirmed is lost.
+
+mod errors;
+mod random;
+
+use std::sync::Once;
+
+use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary, Witness};
+
+use crate::cluster_fixture::{Writers, ids, is_non_primary, wait_for};
+use crate::lost_tail::rot;
+use crate::{ask, provider, run};
+
+/// The provider, and the program of its witness.
+fn build() {
+    static BUILT: Once = Once::new();
+    provider::build();
+    BUILT.call_once(|| drop(provider::build_in(&provider::folders().target, "hortator-witness", &[])));
+}
+
+/// A cluster with a witness and these options of the provider, the same for all.
+fn cluster(nodes: usize, options: &str) -> Temporary {
+    build();
+    Builder::cluster(nodes).set("wsrep_provider_options", options).witness().start_temporary().unwrap()
+}
+
+fn witness(sandbox: &Sandbox) -> Witness<'_> {
+    sandbox.witness().unwrap()
+}
+
+/// A status variable of the provider.
+fn variable(node: Node<'_>, name: &str) -> String {
+    ask(node, &format!("SHOW STATUS LIKE 'wsrep_{name}'"))[0][1].clone()
+}
+
+/// The witness has on its disk what the leader has in its log.
+fn has_witness_all(sandbox: &Sandbox) -> bool {
+    let on_leader = |node: Node<'_>| {
+        let peers = variable(node, "raft_peers");
+        let witness = peers.split(", ").find(|peer| peer.ends_with(" witness"))?;
+        let matched = witness.split(' ').find_map(|word| word.strip_prefix("match="))?;
+        Some(matched == variable(node, "raft_last_index"))
+    };
+    sandbox.nodes().any(|node| variable(node, "raft_role") == "leader" && on_leader(node) == Some(true))
+}
+
+#[test]
+fn any_one_of_two_nodes_and_a_witness_may_die() {
+    let sandbox = cluster(2, "");
+    let [first, second] = [0, 1].map(|index| sandbox.node(index));
+    assert_eq!(variable(first, "raft_voters"), "3");
+    assert_eq!(variable(second, "cluster_size"), "2", "a witness is in no view");
+    let writers = Writers::on(&sandbox, &[0, 1]);
+
+    witness(&sandbox).kill().unwrap();
+    assert_eq!(witness(&sandbox).state(), State::Crashed);
+    writers.wait_for_more();
+    witness(&sandbox).start().unwrap();
+
+    second.kill().unwrap();
+    writers.wait_for_more_of(0);
+    // A failed statement of the only node is skipped, as on a single node.
+    let error = first.connect().unwrap().execute(b"CREATE TABLE d.t (id INT)").unwrap_err();
+    assert_eq!(error.code(), Some(1050), "{error}");
+    writers.wait_for_more_of(0);
+    second.start().unwrap();
+    writers.wait_for_more();
+
+    first.kill().unwrap();
+    writers.wait_for_more_of(1);
+    first.start().unwrap();
+    writers.wait_for_more();
+
+    witness(&sandbox).isolate().unwrap();
+    writers.wait_for_more();
+    witness(&sandbox).heal().unwrap();
+    wait_for("the witness's vote", || witness(&sandbox).has_vote());
+    first.isolate().unwrap();
+    wait_for("the isolated node to notice", || is_non_primary(first));
+    writers.wait_for_more_of(1);
+    sandbox.heal().unwrap();
+
+    witness(&sandbox).pause().unwrap();
+    writers.wait_for_more();
+    witness(&sandbox).resume().unwrap();
+    wait_for("the witness's vote", || witness(&sandbox).has_vote());
+    second.pause().unwrap();
+    writers.wait_for_more_of(0);
+    second.resume().unwrap();
+    writers.wait_for_more();
+    writers.stop(&sandbox);
+}
+
+#[test]
+fn all_three_die_at_once() {
+    let sandbox = cluster(2, "");
+    let writers = Writers::on(&sandbox, &[0, 1]);
+    for _ in 0..3 {
+        writers.wait_for_more();
+        sandbox.kill().unwrap();
+        sandbox.start().unwrap();
+    }
+    writers.wait_for_more();
+    // Two of them at once: the third waits for either.
+    sandbox.node(1).kill().unwrap();
+    witness(&sandbox).kill().unwrap();
+    wait_for("the loss of the majority", || is_non_primary(sandbox.node(0)));
+    witness(&sandbox).start().unwrap();
+    writers.wait_for_more_of(0);
+    sandbox.node(1).start().unwrap();
+    writers.wait_for_more();
+    writers.stop(&sandbox);
+}
+
+#[test]
+fn a_witness_gives_the_nodes_what_their_disks_have_lost() {
+    let sandbox = cluster(2, "log.segment=1M");
+    let [first, second] = [0, 1].map(|index| sandbox.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    (1..=20).for_each(|id| run(second, &[&format!("INSERT INTO d.t VALUES ({id})")]));
+    wait_for("the witness to have all", || has_witness_all(&sandbox));
+    sandbox.kill().unwrap();
+    sandbox.nodes().for_each(rot);
+    sandbox.start().unwrap();
+    sandbox.nodes().for_each(|node| assert_eq!(ids(node).len(), 20, "{}", node.name()));
+    wait_for("a node to lead", || sandbox.nodes().any(|node| variable(node, "raft_role") == "leader"));
+    run(first, &["INSERT INTO d.t VALUES (21)"]);
+    assert_eq!(ids(second).len(), 21);
+}
+
+#[test]
+fn one_node_and_a_witness_need_each_other() {
+    let sandbox = cluster(1, "");
+    let node = sandbox.node(0);
+    run(node, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
+    witness(&sandbox).kill().unwrap();
+    wait_for("the loss of the majority", || is_non_primary(node));
+    let error = node.connect().unwrap().execute(b"INSERT INTO d.t VALUES (2)").unwrap_err();
+    assert!(error.is_unready(), "{error}");
+    witness(&sandbox).start().unwrap();
+    wait_for("the node to be back", || node.wsrep_status().is_some_and(|status| status.is_synced()));
+    run(node, &["INSERT INTO d.t VALUES (2)"]);
+    // The last node keeps its vote: a witness cannot continue without it.
+    sandbox.stop().unwrap();
+    sandbox.start().unwrap();
+    assert_eq!((ids(node).len(), variable(node, "raft_voters")), (2, "2".to_owned()));
+    // A failed statement of the only node is skipped, as on a single node.
+    let error = node.connect().unwrap().execute(b"CREATE TABLE d.t (id INT)").unwrap_err();
+    assert_eq!(error.code(), Some(1050), "{error}");
+    run(node, &["INSERT INTO d.t VALUES (3)"]);
+}
+
+#[test]
+fn nodes_that_stop_in_order_need_no_witness_to_start_again() {
+    let sandbox = cluster(2, "");
+    let [first, second] = [0, 1].map(|index| sandbox.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    second.stop().unwrap();
+    wait_for("two voters", || variable(first, "raft_voters") == "2");
+    run(first, &["INSERT INTO d.t VALUES (1)"]);
+    witness(&sandbox).stop().unwrap();
+    assert_eq!(witness(&sandbox).state(), State::Stopped);
+    witness(&sandbox).start().unwrap();
+    run(first, &["INSERT INTO d.t VALUES (2)"]);
+    second.start().unwrap();
+    wait_for("three voters", || variable(first, "raft_voters") == "3");
+    assert_eq!(ids(second).len(), 2);
+}
+
+#[test]
+fn a_witness_that_was_away_for_long_begins_its_log_anew() {
+    let sandbox = cluster(2, "log.segment=64K;log.retain=256K;log.sync=no;log.retain_time=PT5S");
+    let [first, second] = [0, 1].map(|index| sandbox.node(index));
+    run(
+        first,
+        &[
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, filling VARCHAR(500))",
+            "CREATE PROCEDURE d.fill(first INT, last INT) WHILE first <= last DO INSERT INTO d.t VALUES (first, \
+             REPEAT('x', 300)); SET first = first + 1; END WHILE",
+        ],
+    );
+    witness(&sandbox).stop().unwrap();
+    let begins_at = |node| variable(node, "local_cached_downto").parse::<u64>().unwrap();
+    run(first, &["CALL d.fill(1, 4500)"]);
+    wait_for("a purge", || begins_at(first) > 100 && begins_at(second) > 100);
+    witness(&sandbox).start().unwrap();
+    wait_for("the witness to have all", || has_witness_all(&sandbox));
+    // It holds what it has acknowledged, and purges as the nodes do.
+    second.kill().unwrap();
+    run(first, &["CALL d.fill(4501, 9000)"]);
+    second.start().unwrap();
+    first.kill().unwrap();
+    // On a busy machine, the election may take longer than the node waits before it answers with an error.
+    let count = || {
+        let mut connection = second.connect().ok()?;
+        connection.execute(b"SET SESSION wsrep_sync_wait = 1").ok()?;
+        connection.fetch(b"SELECT COUNT(*) FROM d.t").ok()?.concat().pop()?
+    };
+    wait_for("the node and the witness to continue", || count().is_some());
+    assert_eq!(ids(second).len(), 9_000);
+    first.start().unwrap();
+    run(first, &["CALL d.fill(9001, 9010)"]);
+    let size = |witness: Witness<'_>| {
+        let files = std::fs::read_dir(witness.folder()).unwrap().map(|entry| entry.unwrap());
+        let segments = files.filter(|file| !file.file_name().to_string_lossy().contains("spare"));
+        segments.map(|file| file.metadata().unwrap().len()).sum::<u64>()
+    };
+    wait_for("a purge of the witness", || size(witness(&sandbox)) < 3 << 20);
+}

@@ -1,0 +1,206 @@
+//! What the witness says when it cannot start, or when a node refuses it; its exit status; and its leave.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use hortator_sandbox::{Builder, Sandbox};
+use tempfile::TempDir;
+
+use super::{build, cluster, variable, witness};
+use crate::cluster_fixture::{assert_logged, since, wait_for};
+use crate::{run, signal};
+
+/// A witness that the test starts itself.
+struct Own {
+    child: Child,
+    /// Its folder is `w` in there, and what it says is `output`.
+    folder: TempDir,
+}
+
+impl Own {
+    /// A new one for that cluster.
+    fn start(sandbox: &Sandbox, name: &str, further: &[&str]) -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), sandbox, name, further)
+    }
+
+    fn start_in(folder: TempDir, sandbox: &Sandbox, name: &str, further: &[&str]) -> Self {
+        let output = fs::File::create(folder.path().join("output")).unwrap();
+        let hosts: Vec<String> = sandbox.nodes().map(|node| format!("127.0.0.1:{}", node.ports().group)).collect();
+        let mut command = Command::new(program());
+        command.arg(format!("--dir={}", folder.path().join("w").display()));
+        command.arg(format!("--cluster-address=gcomm://{}", hosts.join(",")));
+        command.args(["--listen=127.0.0.1:0", &format!("--cluster-name={name}")]).args(further);
+        let child = command.stdin(Stdio::null()).stderr(output).spawn().unwrap();
+        Self { child, folder }
+    }
+
+    fn output(&self) -> String {
+        fs::read_to_string(self.folder.path().join("output")).unwrap()
+    }
+
+    /// Ends it: its exit status.
+    fn stop(mut self) -> (Option<i32>, String) {
+        signal(self.child.id(), "-TERM");
+        let status = self.child.wait().unwrap();
+        (status.code(), self.output())
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ended = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+/// The program that the tests have built.
+fn program() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("hortator-witness")
+}
+
+/// Runs a witness that has to end by itself.
+fn ended(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(program());
+    command.arg(format!("--dir={}", folder.display())).args(arguments);
+    let Output { status, stderr, .. } = command.output().unwrap();
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+fn without_witness(options: &str) -> hortator_sandbox::Temporary {
+    build();
+    Builder::cluster(1).set("wsrep_provider_options", options).start_temporary().unwrap()
+}
+
+#[test]
+fn a_witness_that_cannot_start_says_why() {
+    let sandbox = cluster(1, "");
+    let parent = tempfile::tempdir().unwrap();
+    let folder = parent.path().join("w");
+    let address = "--cluster-address=gcomm://127.0.0.1:1";
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = format!("--listen={}", taken.local_addr().unwrap());
+    let in_use = witness(&sandbox).folder();
+    let of_server = sandbox.node(0).data_dir();
+    for (folder, arguments, expected) in [
+        (in_use.as_path(), &[address, "--listen=127.0.0.1:0"][..], "is in use by another witness"),
+        (of_server.as_path(), &[address, "--listen=127.0.0.1:0"], "it is the data folder of a server"),
+        (&folder, &[address, &port], "cannot listen for other nodes on"),
+        (&folder, &[address, "--listen=0.0.0.0:0"], "which no other node can use as an address"),
+        (&folder, &["--cluster-address=gcomm://", "--listen=127.0.0.1:0"], "a witness cannot begin a cluster"),
+        (&folder, &["--cluster-address=127.0.0.1", "--listen=127.0.0.1:0"], "use the form gcomm://A,B"),
+        (&folder, &[address, "--provider-options=no.option=1"], "`no.option` is not an option"),
+        (&folder, &[address, "--provider-options=pc.ignore_sb=yes"], "pc.ignore_sb is not for a witness"),
+        (&folder, &[address, "--provider-options=socket.ssl=yes"], "socket.ssl_key"),
+        (&folder, &[address, "--provider-options=auth.secret_file=/no/such"], "/no/such"),
+    ] {
+        let (status, output) = ended(folder, arguments);
+        assert_eq!(status, Some(1), "{output}");
+        assert!(output.contains(expected), "`{expected}` is missing in: {output}");
+    }
+    let (status, output) = ended(&folder, &[]);
+    assert_eq!(status, Some(2), "{output}");
+    // The witness that runs is not disturbed.
+    run(sandbox.node(0), &["CREATE DATABASE d"]);
+}
+
+#[test]
+fn a_witness_of_another_cluster_is_refused_and_both_sides_say_why() {
+    let sandbox = without_witness("");
+    let node = sandbox.node(0);
+    let own = Own::start(&sandbox, "another", &["--provider-options=gcs.fc_limit=9"]);
+    wait_for("the refusal", || own.output().contains("cluster names differ"));
+    wait_for("the node's line", || since(node, 0).contains("cluster names differ"));
+    let (status, output) = own.stop();
+    assert_eq!(status, Some(0), "{output}");
+    assert_logged(&output, &["the option gcs.fc_limit has no effect on a witness", "It stays a voter"]);
+
+    // A folder of another cluster: it has a log with another history.
+    let other = without_witness("");
+    let joined = Own::start(&other, "sandbox", &[]);
+    wait_for("its vote", || variable(other.node(0), "raft_voters") == "2");
+    let folder = tempfile::tempdir().unwrap();
+    let copied = Command::new("cp").arg("-a").arg(joined.folder.path().join("w")).arg(folder.path()).status().unwrap();
+    assert!(copied.success());
+    let own = Own::start_in(folder, &sandbox, "sandbox", &[]);
+    wait_for("the refusal", || own.output().contains("history UUIDs differ"));
+    wait_for("the node's line", || since(node, 0).contains("history UUIDs differ"));
+}
+
+#[test]
+fn a_witness_proves_that_it_knows_the_secret() {
+    let files = tempfile::tempdir().unwrap();
+    let secret = |name: &str, text: &str| {
+        let path = files.path().join(name);
+        fs::write(&path, text).unwrap();
+        let command = format!(
+            "chmod 755 {} && chmod 600 {path} && chown mysql {path}",
+            files.path().display(),
+            path = path.display()
+        );
+        assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
+        format!("auth.secret_file={}", path.display())
+    };
+    let right = secret("right", "0123456789abcdef-of-all-nodes\n");
+    let sandbox = cluster(1, &right);
+    assert!(witness(&sandbox).has_vote());
+    let log = || fs::read_to_string(witness(&sandbox).error_log()).unwrap();
+    assert!(log().contains("secret, without TLS"), "{}", log());
+    run(sandbox.node(0), &["CREATE DATABASE d"]);
+
+    let wrong = secret("wrong", "fedcba9876543210-of-none-here\n");
+    let own = Own::start(&sandbox, "sandbox", &[&format!("--provider-options={wrong}")]);
+    wait_for("the refusal", || own.output().contains("secret"));
+    wait_for("the node's line", || since(sandbox.node(0), 0).contains("secret"));
+    assert_eq!(variable(sandbox.node(0), "raft_voters"), "2");
+}
+
+#[test]
+fn a_witness_leaves_for_good_and_may_come_back() {
+    let sandbox = cluster(2, "");
+    let [first, second] = [0, 1].map(|index| sandbox.node(index));
+    let arguments = command_line(witness(&sandbox).pid().unwrap());
+    witness(&sandbox).stop().unwrap();
+    assert_eq!(variable(first, "raft_voters"), "3");
+    let owner = fs::metadata(witness(&sandbox).folder()).unwrap();
+    let leave = |arguments: &[String]| {
+        let mut command = Command::new(&arguments[0]);
+        // As the same account.
+        let output = command
+            .uid(owner.uid())
+            .gid(owner.gid())
+            .current_dir(witness(&sandbox).folder())
+            .args(&arguments[1..])
+            .arg("--leave")
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (status, output) = leave(&arguments);
+    assert_eq!(status, Some(0), "{output}");
+    assert_logged(&output, &["has given its vote back"]);
+    wait_for("two voters", || variable(first, "raft_voters") == "2" && variable(second, "raft_voters") == "2");
+    run(first, &["CREATE DATABASE d"]);
+    witness(&sandbox).start().unwrap();
+    wait_for("three voters", || variable(first, "raft_voters") == "3");
+
+    // Without a majority nobody takes its vote.
+    witness(&sandbox).stop().unwrap();
+    sandbox.nodes().for_each(|node| node.kill().unwrap());
+    let (status, output) = leave(&arguments);
+    assert_eq!(status, Some(1), "{output}");
+    assert_logged(&output, &["still has its vote"]);
+    sandbox.start().unwrap();
+    assert_eq!(variable(first, "raft_voters"), "3");
+}
+
+/// The words of a process's command.
+fn command_line(pid: u32) -> Vec<String> {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap();
+    let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty());
+    words.map(|word| String::from_utf8(word.to_vec()).unwrap()).collect()
+}
