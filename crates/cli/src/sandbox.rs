@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueEnum};
-use hortator_sandbox::{Builder, Error, Healed, Node, Sandbox, Topology};
+use hortator_sandbox::{Builder, Error, Healed, Node, Sandbox, Topology, Witness};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// The exit status that shells use for a command that Ctrl-C ended.
@@ -95,6 +95,9 @@ struct UpArgs {
     /// The folder with bin/mysqld, for `up mysql` [default: $HORTATOR_MYSQL]
     #[arg(long, value_name = "FOLDER")]
     mysql: Option<PathBuf>,
+    /// With a witness beside the nodes of `cluster`: a voter without a server
+    #[arg(long)]
+    witness: bool,
     /// A server option that overrides the sandbox's default; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
     settings: Vec<(String, String)>,
@@ -106,9 +109,9 @@ struct UpArgs {
 struct Target {
     /// The sandbox
     name: String,
-    /// One of its nodes, counted from 1 [default: all]
-    #[arg(value_parser = parse_node)]
-    node: Option<usize>,
+    /// One of its nodes, counted from 1, or `witness` [default: all]
+    #[arg(value_parser = parse_process)]
+    node: Option<Process>,
     #[command(flatten)]
     dir: SandboxDir,
 }
@@ -117,11 +120,19 @@ struct Target {
 struct OneNode {
     /// The sandbox
     name: String,
-    /// One of its nodes, counted from 1
-    #[arg(value_parser = parse_node)]
-    node: usize,
+    /// One of its nodes, counted from 1, or `witness`
+    #[arg(value_parser = parse_process)]
+    node: Process,
     #[command(flatten)]
     dir: SandboxDir,
+}
+
+/// A process of a sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Process {
+    /// A node's, by its number.
+    Node(usize),
+    Witness,
 }
 
 #[derive(Debug, Args)]
@@ -158,14 +169,21 @@ pub fn run(args: SandboxArgs) -> anyhow::Result<ExitCode> {
         Action::List { dir } => dir.folder().and_then(|dir| Sandbox::list(&dir)).map(|all| show(&shown::list(&all))),
         Action::Status { name, dir } => dir.named(name.as_deref()).map(|found| show(&shown::status(&found))),
         Action::Env { name, dir } => dir.open(&name).map(|sandbox| show(&shown::environment(&sandbox))),
-        Action::Stop(target) => target.change(interrupt, Sandbox::stop, |node| node.stop()),
-        Action::Kill(target) => target.change(interrupt, Sandbox::kill, |node| node.kill()),
-        Action::Start(target) => target.change(interrupt, Sandbox::start, |node| node.start()),
-        Action::Pause(target) => target.change(interrupt, |node| node.pause()),
-        Action::Resume(target) => target.change(interrupt, Sandbox::resume, |node| node.resume()),
+        Action::Stop(target) => target.change(interrupt, Sandbox::stop, |node| node.stop(), |witness| witness.stop()),
+        Action::Kill(target) => target.change(interrupt, Sandbox::kill, |node| node.kill(), |witness| witness.kill()),
+        Action::Start(target) => {
+            target.change(interrupt, Sandbox::start, |node| node.start(), |witness| witness.start())
+        }
+        Action::Pause(target) => target.change(interrupt, |node| node.pause(), |witness| witness.pause()),
+        Action::Resume(target) => {
+            target.change(interrupt, Sandbox::resume, |node| node.resume(), |witness| witness.resume())
+        }
         Action::Isolate(node) => isolate(node, interrupt),
         Action::Heal(target) => {
-            target.change(interrupt, Sandbox::heal, |node| node.heal()).map(|healed| show(heal_message(healed)))
+            let witness = |witness: Witness<'_>| witness.heal().map(|()| Healed::Synced);
+            target
+                .change(interrupt, Sandbox::heal, |node| node.heal(), witness)
+                .map(|healed| show(heal_message(healed)))
         }
         Action::Down { name, dir, .. } => down(name.as_deref(), &dir),
     };
@@ -189,6 +207,9 @@ fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
         _ => Builder::new(topology),
     };
     let mut builder = builder.dir(dir).interrupt_flag(interrupt);
+    if args.witness {
+        builder = builder.witness();
+    }
     for (setting, value) in args.settings {
         builder = builder.set(setting, value);
     }
@@ -201,8 +222,15 @@ fn up(args: UpArgs, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
 /// Isolates a node, and explains the kind of isolation.
 #[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path names one lifetime, a closure any")]
 fn isolate(target: OneNode, interrupt: Arc<AtomicBool>) -> Result<(), Error> {
-    let number = target.node;
-    target.change(interrupt, |node| node.isolate())?;
+    let process = target.node;
+    target.change(interrupt, |node| node.isolate(), |witness| witness.isolate())?;
+    let number = match process {
+        Process::Node(number) => number,
+        Process::Witness => {
+            show("the witness has dropped its links (SIGUSR1). `heal` or its restart ends that.\n");
+            return Ok(());
+        }
+    };
     show(&format!(
         "node{number} is isolated by its own provider (gmcast.isolate), not by the network, which would need root's rights and a \
          network for each server. All nodes notice this within seconds (`status`). `heal` or a restart of the node ends it.\n"
@@ -251,21 +279,42 @@ impl Target {
         interrupt: Arc<AtomicBool>,
         all: fn(&Sandbox) -> Result<T, Error>,
         one: fn(Node<'_>) -> Result<T, Error>,
+        witness: fn(Witness<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let sandbox = self.dir.open(&self.name)?.interrupt_flag(interrupt);
         let _lock = sandbox.lock()?;
         match self.node {
-            Some(number) => one(sandbox.numbered(number)?),
+            Some(process) => process.change(&sandbox, one, witness),
             None => all(&sandbox),
         }
     }
 }
 
 impl OneNode {
-    fn change(self, interrupt: Arc<AtomicBool>, change: fn(Node<'_>) -> Result<(), Error>) -> Result<(), Error> {
+    fn change(
+        self,
+        interrupt: Arc<AtomicBool>,
+        change: fn(Node<'_>) -> Result<(), Error>,
+        witness: fn(Witness<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let sandbox = self.dir.open(&self.name)?.interrupt_flag(interrupt);
         let _lock = sandbox.lock()?;
-        change(sandbox.numbered(self.node)?)
+        self.node.change(&sandbox, change, witness)
+    }
+}
+
+impl Process {
+    fn change<T>(
+        self,
+        sandbox: &Sandbox,
+        node: fn(Node<'_>) -> Result<T, Error>,
+        witness: fn(Witness<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match (self, sandbox.witness()) {
+            (Self::Node(number), _) => node(sandbox.numbered(number)?),
+            (Self::Witness, Some(found)) => witness(found),
+            (Self::Witness, None) => Err(Error::Invalid(format!("sandbox `{}` has no witness", sandbox.name()))),
+        }
     }
 }
 
@@ -313,8 +362,12 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
 }
 
 /// `2` and `node2` are the same node.
-fn parse_node(text: &str) -> Result<usize, String> {
-    text.strip_prefix("node").unwrap_or(text).parse().map_err(|_| "give a node number: 1, 2, 3 …".to_owned())
+fn parse_process(text: &str) -> Result<Process, String> {
+    if text == "witness" {
+        return Ok(Process::Witness);
+    }
+    let number = text.strip_prefix("node").unwrap_or(text).parse();
+    number.map(Process::Node).map_err(|_| "give a node number: 1, 2, 3 …".to_owned())
 }
 
 /// Prints the text, and ignores a closed standard output: the action is done already.

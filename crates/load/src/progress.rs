@@ -9,6 +9,7 @@ use hortator_mysql::catalog::TableName;
 use crate::apply::{Chunk, Work};
 use crate::filter::FilterReport;
 use crate::input;
+use crate::throttle::Throttle;
 
 /// How far a load is.
 #[derive(Debug, Default)]
@@ -42,6 +43,8 @@ pub struct Progress {
     barriers: Mutex<BTreeMap<&'static str, u64>>,
     /// What is left out, and what is changed.
     filter_report: Arc<Mutex<FilterReport>>,
+    /// What holds the load back.
+    throttle: Option<Arc<Throttle>>,
     /// The inputs begun so far.
     inputs: Mutex<Vec<Arc<input::Progress>>>,
 }
@@ -49,8 +52,14 @@ pub struct Progress {
 impl Progress {
     /// For so many workers.
     #[must_use]
-    pub fn new(workers: usize) -> Self {
-        Self { workers: Mutex::new(vec![None; workers]), ..Self::default() }
+    pub fn new(workers: usize, throttle: Arc<Throttle>) -> Self {
+        Self { workers: Mutex::new(vec![None; workers]), throttle: Some(throttle), ..Self::default() }
+    }
+
+    /// Why the load is held back by the limits of its user; `None` while it is not.
+    #[must_use]
+    pub fn throttled(&self) -> Option<String> {
+        self.throttle.as_ref().and_then(|throttle| throttle.reason())
     }
 
     /// Everything else waits for a statement.

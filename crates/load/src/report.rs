@@ -14,6 +14,8 @@ use crate::filter::FilterReport;
 use crate::input::STANDARD_INPUT;
 use crate::lexer::{self, Location};
 use crate::load::AnalyzeReport;
+use crate::rejects::RejectSummary;
+use crate::throttle::ThrottleSummary;
 use crate::verify::Verification;
 
 /// Bytes of a statement that a message shows.
@@ -107,6 +109,13 @@ impl Failure {
     pub fn of_connection(error: &Error) -> Self {
         let nowhere = Location { file: "".into(), line: 0, byte: 0, ordinal: 0 };
         Self::at(&nowhere, b"", error)
+    }
+
+    /// What the load finds wrong by itself, at no position.
+    #[must_use]
+    pub fn of_load(message: String) -> Self {
+        let nowhere = Location { file: "".into(), line: 0, byte: 0, ordinal: 0 };
+        Self::finding(&nowhere, b"", message)
     }
 
     /// The checkpoint of a chunk could not be written: the chunk is rolled back.
@@ -265,6 +274,10 @@ pub struct Summary {
     pub warnings: u64,
     /// The checkpoints of the load.
     pub checkpoint: CheckpointSummary,
+    /// What the limits of `--throttle` did; null without.
+    pub throttle: Option<ThrottleSummary>,
+    /// The file of the statements that failed in a forced load; null without `--reject`.
+    pub reject: Option<RejectSummary>,
     /// What came of `--analyze`; null without it, or if the load ended early.
     pub analyzed: Option<AnalyzeReport>,
     /// What was left out of the input, and changed in it.

@@ -109,7 +109,8 @@ impl CheckpointArgs {
             }
             found.iter().filter(|_| !json).for_each(show);
         } else if let Some(id) = self.discard_checkpoint {
-            let discarded = checkpoint::discard(connect, self.schema(), Some(id).filter(|id| *id != 0))?;
+            let id = Some(id).filter(|id| *id != 0);
+            let discarded = checkpoint::discard(connect, self.schema(), id, self.journal_folder().as_deref())?;
             match discarded.len() {
                 0 => println!("no interrupted load has checkpoints in the schema `{}`", self.schema()),
                 _ => discarded

@@ -10,7 +10,7 @@ use hortator_load::{DeferIndexes, DeferredKeysReport};
 /// Tables that the summary names.
 const TABLES_NAMED: usize = 20;
 
-/// When the load builds the non-unique indexes of tables that it creates.
+/// When the load builds the non-unique indexes of tables that it creates, FULLTEXT and SPATIAL ones too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum When {
     /// After the rows of each table with 4 MiB of rows or more
@@ -24,7 +24,7 @@ enum When {
 /// The argument.
 #[derive(Debug, Args)]
 pub(super) struct DeferredIndexesArgs {
-    /// When to build the non-unique indexes of tables that the load creates
+    /// When to build the non-unique indexes (FULLTEXT and SPATIAL too) of tables that the load creates
     #[arg(long, value_name = "WHEN", default_value = "never")]
     defer_indexes: When,
 }
@@ -53,7 +53,12 @@ pub(super) fn lines(summary: &Summary) -> String {
     let count: usize = built.iter().map(|table| table.keys.len()).sum();
     let _ = writeln!(text, "indexes: {count} built after the rows, in {} table(s)", built.len());
     for table in built.iter().take(TABLES_NAMED) {
-        let _ = writeln!(text, "  {}: {} in {:.2} s", table.table, table.keys.join(", "), table.elapsed_s);
+        let _ = write!(text, "  {}: {} in {:.2} s", table.table, table.keys.join(", "), table.elapsed_s);
+        let stops: Vec<String> = table.cluster_stops_s.iter().map(|seconds| format!("{seconds:.2} s")).collect();
+        let _ = match stops.is_empty() {
+            true => writeln!(text),
+            false => writeln!(text, "; stopped the cluster for {}", stops.join(", ")),
+        };
     }
     for table in kept.iter().take(TABLES_NAMED) {
         let _ = writeln!(text, "  {}: built with each row: {}", table.table, table.reason);
@@ -79,6 +84,12 @@ pub(super) fn planned(plan: &Plan) -> String {
                 "indexes: non-unique indexes are built after the rows of these tables, unless a foreign key, AUTO_INCREMENT, \
                                     partitions or computed columns need them:"
             );
+            if !plan.cluster.is_empty() {
+                let _ = writeln!(
+                    text,
+                    "  on this cluster one table after the other, at the end of the load: each ALTER TABLE stops all nodes"
+                );
+            }
             for table in &plan.tables {
                 let when = table
                     .indexes_kept_reason

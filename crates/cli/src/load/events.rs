@@ -47,6 +47,8 @@ struct Counters {
     replays: u64,
     index_builds: u64,
     tables: Vec<String>,
+    /// Why the load is held back by the limits of its user.
+    throttled: Option<String>,
 }
 
 impl Counters {
@@ -62,6 +64,7 @@ impl Counters {
             replays: Progress::value(&progress.replays),
             index_builds: Progress::value(&progress.key_builds),
             tables: progress.current_tables(),
+            throttled: progress.throttled(),
         }
     }
 }

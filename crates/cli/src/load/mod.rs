@@ -6,11 +6,13 @@ mod cluster_args;
 mod deferred_indexes;
 mod events;
 mod filter_args;
+mod pause_log;
 mod private_server;
 mod progress_line;
 mod result_rows;
 mod rows_args;
 mod summary;
+mod throttle_args;
 mod verification;
 
 use std::path::PathBuf;
@@ -35,9 +37,11 @@ use cluster_args::ClusterArgs;
 use deferred_indexes::DeferredIndexesArgs;
 use events::{EventStream, ProgressMode};
 use filter_args::FilterArgs;
+use pause_log::PauseLog;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
 use rows_args::RowsArgs;
+use throttle_args::ThrottleArgs;
 
 /// The exit status that a shell reports for a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;
@@ -62,6 +66,11 @@ pub struct LoadArgs {
     /// Continue after a statement fails; list the failed statements and exit with status 3
     #[arg(short, long)]
     force: bool,
+
+    /// With --force: write the failed statements to FILE, as SQL to load again once their cause is mended. FILE must be
+    /// new or empty; with --resume, it may be that of the interrupted load
+    #[arg(long, value_name = "FILE", requires = "force", conflicts_with = "plan")]
+    reject: Option<PathBuf>,
 
     /// Send comments to the server
     #[arg(short, long)]
@@ -127,6 +136,9 @@ pub struct LoadArgs {
     cluster: ClusterArgs,
 
     #[command(flatten)]
+    throttle: ThrottleArgs,
+
+    #[command(flatten)]
     checkpoints: CheckpointArgs,
 
     #[command(flatten)]
@@ -162,12 +174,14 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect,
         nodes: args.cluster.nodes,
         is_throttled: !args.cluster.no_throttle,
+        throttle: args.throttle.options(),
         input,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,
         in_flight_bytes: None,
         batch_rows: args.batch_rows.map(usize::from),
         force: args.force,
+        reject: args.reject,
         comments: args.comments,
         binary_mode: args.binary_mode,
         foreign_keys: args.checks.foreign_keys(),
@@ -184,6 +198,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let has_events = args.progress == ProgressMode::Json;
     let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify, has_events };
     let is_asked_for = options.checkpoint_mode != CheckpointMode::Disabled;
+    let is_throttled = !options.throttle.is_empty();
     let load = Load::open(options)?;
     if let Some(reason) = load.checkpoints_disabled_reason().filter(|_| is_asked_for && !args.quiet) {
         eprintln!("hortator: warning: {reason}. You cannot resume this load after an interruption");
@@ -192,6 +207,8 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let can_resume = load.checkpoints_disabled_reason().is_none();
     let events = has_events.then(|| EventStream::start(load.progress(), can_resume));
     let line = (!args.quiet && !has_events).then(|| ProgressLine::start(load.progress())).flatten();
+    let tells_pauses = is_throttled && line.is_none() && !has_events && !args.quiet;
+    let pauses = tells_pauses.then(|| PauseLog::start(load.progress()));
     let mut rows = BatchRows::new(args.json, line.as_ref().map(ProgressLine::bar));
     let outcome = load.run(&mut rows);
     has_ended.store(true, Ordering::Release);
@@ -200,6 +217,9 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     }
     if let Some(events) = events {
         events.finish();
+    }
+    if let Some(pauses) = pauses {
+        pauses.finish();
     }
     let printed = rows.finish();
     let status = shown.show(&outcome?)?;

@@ -85,6 +85,7 @@ fn message(progress: &Progress, read: u64, elapsed: Duration) -> String {
         let left = seconds * (total - read) as f64 / read as f64;
         parts.push(format!("{} left", HumanDuration(Duration::from_secs_f64(left))));
     }
+    parts.extend(progress.throttled());
     match Progress::value(&progress.key_builds) {
         0 => {}
         builds => parts.push(format!("building indexes of {builds} table(s)")),

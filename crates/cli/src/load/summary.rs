@@ -48,6 +48,18 @@ pub(super) fn text(summary: &Summary) -> String {
     if let Some(cluster) = &summary.cluster {
         text.push_str(&of_cluster(cluster, summary.all_nodes_s));
     }
+    if let Some(throttle) = &summary.throttle {
+        let _ = writeln!(
+            text,
+            "throttle ({}): paused the threads of the load for {:.2} s, delayed them for {:.2} s to keep the rate",
+            if throttle.limits.is_empty() { "no limits" } else { &throttle.limits },
+            throttle.paused_s,
+            throttle.rate_delayed_s,
+        );
+        for note in &throttle.notes {
+            let _ = writeln!(text, "  {note}");
+        }
+    }
     let _ = writeln!(text, "{}", checks::line(summary));
     text.push_str(&filter_args::lines(&summary.filtered));
     text.push_str(&deferred_indexes::lines(summary));
@@ -85,6 +97,13 @@ pub(super) fn text(summary: &Summary) -> String {
     }
     if let Some(verification) = &summary.verification {
         text.push_str(&verification::text(verification));
+    }
+    if let Some(reject) = summary.reject.as_ref().filter(|reject| reject.statements + reject.notes > 0) {
+        let notes = match reject.notes {
+            0 => String::new(),
+            notes => format!("; {} that cannot be repeated are comments", HumanCount(notes)),
+        };
+        let _ = writeln!(text, "rejected: {} statements in {}{notes}", HumanCount(reject.statements), reject.file);
     }
     if summary.failure_count > 0 {
         let not_shown = summary.failure_count.saturating_sub(summary.failures.len() as u64);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use comfy_table::{Table, presets};
-use hortator_sandbox::{Node, Sandbox, WsrepStatus};
+use hortator_sandbox::{Node, Sandbox, Witness, WsrepStatus};
 
 /// The cell of an unknown value.
 const NO_VALUE: &str = "-";
@@ -22,7 +22,12 @@ pub(super) fn list(sandboxes: &[Sandbox]) -> String {
             node.socket().display().to_string(),
         ]
     };
-    table(sandboxes, ["SANDBOX", "TOPOLOGY", "NODE", "STATE", "PID", "PORT", "SOCKET"], row)
+    let witness = |sandbox: &Sandbox, witness: Witness<'_>| {
+        let pid = witness.pid().map_or(NO_VALUE.to_owned(), |pid| pid.to_string());
+        let (topology, state) = (sandbox.topology().to_string(), witness.state().to_string());
+        [sandbox.name(), topology, witness.name(), state, pid, witness.port().to_string(), NO_VALUE.to_owned()]
+    };
+    table(sandboxes, ["SANDBOX", "TOPOLOGY", "NODE", "STATE", "PID", "PORT", "SOCKET"], row, witness)
 }
 
 /// The state of the nodes of sandboxes, with the wsrep status of cluster nodes.
@@ -37,14 +42,21 @@ pub(super) fn status(sandboxes: &[Sandbox]) -> String {
         let [local_state, committed] = [value(|it| &it.local_state), value(|it| &it.last_committed)];
         [sandbox.name(), node.name(), state, cluster, size, local_state, committed]
     };
-    table(sandboxes, ["SANDBOX", "NODE", "STATE", "CLUSTER", "SIZE", "LOCAL STATE", "LAST COMMITTED"], row)
+    let witness = |sandbox: &Sandbox, witness: Witness<'_>| {
+        let state = if witness.is_isolated() { "isolated".to_owned() } else { witness.state().to_string() };
+        let vote = if witness.has_vote() { "Voter" } else { NO_VALUE };
+        let [name, vote, none] = [witness.name(), vote.to_owned(), NO_VALUE.to_owned()];
+        [sandbox.name(), name, state, none.clone(), none.clone(), vote, none]
+    };
+    table(sandboxes, ["SANDBOX", "NODE", "STATE", "CLUSTER", "SIZE", "LOCAL STATE", "LAST COMMITTED"], row, witness)
 }
 
-/// A line for each node; nothing without sandboxes.
+/// A line for each node, and one for a witness; nothing without sandboxes.
 fn table<const COLUMNS: usize>(
     sandboxes: &[Sandbox],
     header: [&str; COLUMNS],
     row: impl Fn(&Sandbox, Node<'_>) -> [String; COLUMNS],
+    witness_row: impl Fn(&Sandbox, Witness<'_>) -> [String; COLUMNS],
 ) -> String {
     if sandboxes.is_empty() {
         return String::new();
@@ -54,6 +66,9 @@ fn table<const COLUMNS: usize>(
     for sandbox in sandboxes {
         for node in sandbox.nodes() {
             table.add_row(row(sandbox, node));
+        }
+        if let Some(witness) = sandbox.witness() {
+            table.add_row(witness_row(sandbox, witness));
         }
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim().to_owned()).collect();
@@ -67,6 +82,9 @@ pub(super) fn summary(sandbox: &Sandbox, took: Duration) -> String {
     for node in sandbox.nodes() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{}: {}", node.name(), client_command(node));
+    }
+    if let Some(witness) = sandbox.witness() {
+        let _ = writeln!(text, "{}: a voter without a server, port {}", witness.name(), witness.port());
     }
     if let Some(file) = sandbox.replicate_file() {
         let file = quoted(&file.display().to_string());

@@ -68,9 +68,10 @@ fn invalid_arguments_are_refused() {
 
 #[test]
 fn a_node_has_a_number_and_a_name() {
-    assert_eq!(parse_node("2"), Ok(2));
-    assert_eq!(parse_node("node2"), Ok(2));
-    assert!(parse_node("second").is_err());
+    assert_eq!(parse_process("2"), Ok(Process::Node(2)));
+    assert_eq!(parse_process("node2"), Ok(Process::Node(2)));
+    assert_eq!(parse_process("witness"), Ok(Process::Witness));
+    assert!(parse_process("second").is_err());
 }
 
 #[test]

@@ -5,7 +5,6 @@
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,22 +12,21 @@ use crate::cases;
 use crate::compare::assert_same;
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::programs::{Contender, Outcome, hortator, run};
-use crate::servers::{DATABASE, Pair, SETTINGS, Server, pair};
+use crate::servers::{DATABASE, Held, Pair, SETTINGS, Server, Shared, pair};
 
 /// The cluster, and a single server for the client. Both end with this process, as those of [`crate::servers`].
-static CLUSTER: LazyLock<Mutex<Pair>> = LazyLock::new(|| {
-    let (client, hortator) = thread::scope(|scope| {
+static CLUSTER: Shared = Shared::new(|| {
+    thread::scope(|scope| {
         let client = scope.spawn(|| Server::start(&SETTINGS));
         let settings: Vec<_> = SETTINGS.into_iter().chain([("wsrep_slave_threads", "4")]).collect();
         let hortator = Server::start_cluster(3, &settings);
-        (client.join().expect("the client's server starts"), hortator)
-    });
-    Mutex::new(Pair { client, hortator })
+        Pair { client: client.join().expect("the client's server starts"), hortator }
+    })
 });
 
 /// All servers, for the caller alone.
-pub fn cluster() -> MutexGuard<'static, Pair> {
-    CLUSTER.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn cluster() -> Held {
+    CLUSTER.take()
 }
 
 /// Topics of which a cluster may make something else: the others are about how a value is written and stored.
@@ -95,6 +93,21 @@ const NODES_DIFFER: &[&str] = &[
 fn cases_come_out_as_on_a_single_server() {
     let pair = cluster();
     let all = TOPICS.iter().flat_map(|topic| cases::differences(&pair, topic, &[Contender::Default], NOT_FOR_GALERA));
+    let may_differ =
+        |found: &String| NODES_DIFFER.iter().any(|case| found.contains(case)) && found.contains("node1 and ");
+    assert_same(&all.filter(|found| !may_differ(found)).collect::<Vec<_>>());
+}
+
+/// Topics whose dumps define much between their rows.
+const TOPICS_OF_DEFINITIONS: [&str; 3] = ["keys", "objects", "statements"];
+
+/// The same where indexes are built as late as possible.
+#[test]
+fn indexes_that_are_built_at_the_end() {
+    let pair = cluster();
+    let contenders = &[Contender::DeferredIndexes];
+    let topics = TOPICS_OF_DEFINITIONS.iter();
+    let all = topics.flat_map(|topic| cases::differences(&pair, topic, contenders, NOT_FOR_GALERA));
     let may_differ =
         |found: &String| NODES_DIFFER.iter().any(|case| found.contains(case)) && found.contains("node1 and ");
     assert_same(&all.filter(|found| !may_differ(found)).collect::<Vec<_>>());

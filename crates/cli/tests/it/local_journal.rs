@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::programs::{Outcome, Running, run};
 use crate::random::Dice;
-use crate::resumed_corners::kill_statement;
+use crate::resumed_corners::end_statement;
 use crate::servers::{DATABASE, Server};
 
 /// An ended load on a busy machine.
@@ -97,7 +97,7 @@ impl<'s> Case<'s> {
         let (running, _other) = self.waiting();
         signal(&running, Signal::KILL);
         running.finish_within(LIMIT);
-        kill_statement(self.server, WAITING);
+        end_statement(self.server, WAITING);
     }
 
     fn journal_files(&self) -> Vec<PathBuf> {
@@ -200,7 +200,7 @@ fn rows_behind_definitions_do_not_depend_on_the_file() {
     server.wait_until("SELECT COUNT(*) = 0 FROM hortator.chunks WHERE first = 0 AND state = 3");
     signal(&running, Signal::KILL);
     running.finish_within(LIMIT);
-    kill_statement(&server, "INSERT INTO held%");
+    end_statement(&server, "INSERT INTO held%");
     other.execute(b"UNLOCK TABLES").unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let mut command = load_into(&server, &["--resume", &case.file]);
@@ -300,7 +300,7 @@ fn where_there_can_be_no_file() {
         ));
         signal(&running, Signal::KILL);
         running.finish_within(LIMIT);
-        kill_statement(&server, WAITING);
+        end_statement(&server, WAITING);
         assert_eq!(server.rows_of_case("SELECT COUNT(*) FROM hortator.chunks WHERE first = 0 AND state = 3"), [["0"]]);
         drop(other);
         case.assert_complete(&run(load_into(&server, &["--resume", &case.file])));
@@ -360,7 +360,7 @@ fn two_loads_at_once() {
     for (running, like) in [(running, "DROP TABLE held"), (running_beside, "DROP TABLE held2")] {
         signal(&running, Signal::KILL);
         running.finish_within(LIMIT);
-        kill_statement(&server, like);
+        end_statement(&server, like);
     }
     drop((other, beside));
     assert_tells(&first.load(&["--resume"]), 0, &[]);
@@ -424,7 +424,7 @@ fn servers_that_confirm_too_early() {
         assert_eq!(case.journal_files(), [] as [PathBuf; 0]);
         signal(&running, Signal::KILL);
         running.finish_within(LIMIT);
-        kill_statement(server, WAITING);
+        end_statement(server, WAITING);
         drop(other);
         case.assert_complete(&case.load(&["--resume"]));
     }

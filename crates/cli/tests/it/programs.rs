@@ -3,6 +3,7 @@
 use std::env;
 use std::fs::File;
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -175,6 +176,14 @@ impl Running {
     /// Its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// What it has said on standard error so far.
+    pub fn messages_so_far(&self) -> String {
+        let mut content = vec![0; usize::try_from(self.messages.metadata().unwrap().len()).unwrap()];
+        // The place in the file is the program's too.
+        let read = self.messages.read_at(&mut content, 0).unwrap();
+        String::from_utf8_lossy(&content[..read]).into_owned()
     }
 
     /// Whether it is over.

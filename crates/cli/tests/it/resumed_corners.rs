@@ -291,6 +291,15 @@ fn rows_in_memory_that_a_restart_took() {
     assert_eq!(server.rows_of_case("SELECT (SELECT id FROM m), t.id FROM t, later"), [["1", "3"]]);
 }
 
+/// Ends the sessions that still run a statement of a client that was killed: the server may have noticed that by itself.
+pub fn end_statement(server: &Server, like: &str) {
+    let found = format!("FROM information_schema.PROCESSLIST WHERE INFO LIKE '{like}'");
+    for id in server.rows_of_case(&format!("SELECT ID {found}")) {
+        let _ended = server.connect().execute(format!("KILL {}", id[0]).as_bytes());
+    }
+    server.wait_until(&format!("SELECT COUNT(*) = 0 {found}"));
+}
+
 /// Ends the session that runs a statement, once it does.
 pub fn kill_statement(server: &Server, like: &str) {
     let found = format!("FROM information_schema.PROCESSLIST WHERE INFO LIKE '{like}'");

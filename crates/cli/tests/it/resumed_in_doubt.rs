@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::programs::{Running, run};
-use crate::resumed_corners::kill_statement;
+use crate::resumed_corners::end_statement;
 use crate::servers::{DATABASE, Server, pair};
 use crate::target;
 
@@ -96,7 +96,7 @@ fn killed_among<'s>(
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '{like}' AND STATE LIKE '%lock%'"
     ));
     kill_load(running);
-    kill_statement(server, &like);
+    end_statement(server, &like);
     Killed { server, options, _folder: folder, file }
 }
 
@@ -297,7 +297,7 @@ fn rows_that_the_server_numbers() {
         "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT INTO n%' AND TIME_MS > 200",
     );
     kill_load(running);
-    kill_statement(server, "INSERT INTO n (v)%");
+    end_statement(server, "INSERT INTO n (v)%");
     drop(connection);
     assert_tells(&run(load_into(server, &["--resume", file])), 0, &[]);
     let found = server.rows_of_case("SELECT COUNT(*), SUM(id = 500 + v), MIN(v), MAX(v) FROM n WHERE id > 500");
@@ -343,7 +343,7 @@ fn a_definition_that_had_overtaken_rows() {
         ));
         server.wait_until("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT INTO b %'");
         kill_load(running);
-        kill_statement(server, "INSERT INTO b %");
+        end_statement(server, "INSERT INTO b %");
         connection.execute(b"UNLOCK TABLES").unwrap();
         let outcome = run(load_into(server, &["--resume", file]));
         assert_eq!(outcome.status, Some(0), "{before}: {}", outcome.messages);

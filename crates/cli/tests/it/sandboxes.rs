@@ -96,6 +96,10 @@ fn a_single_server_cannot_be_isolated() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("sandbox `standalone` is standalone: only a node of a cluster with several nodes"), "{said}");
     assert_eq!(status(dir, "node1"), "running - - - -");
+    let refused = "hortator: sandbox `standalone` has no witness";
+    assert_eq!(sandbox(dir, "kill standalone witness"), (refused.to_owned(), Some(1)));
+    let refused = "hortator: galera 2 cannot have a witness: only a cluster of Hortator's own provider can (`cluster`)";
+    assert_eq!(sandbox(dir, "up galera 2 --witness"), (refused.to_owned(), Some(1)));
     assert_eq!(sandbox(dir, "down --all"), (String::new(), Some(0)));
 }
 

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::programs::{Running, run};
 use crate::replicate::fan_in::{self, FanIn, texts};
-use crate::resumed_corners::kill_statement;
+use crate::resumed_corners::end_statement;
 use crate::servers::{DATABASE, Server};
 
 /// An ended load on a busy machine.
@@ -56,7 +56,7 @@ fn a_load_that_goes_on() {
         server.wait_until(WAITS);
         kill_process(Pid::from_raw(i32::try_from(running.pid()).unwrap()).unwrap(), Signal::KILL).unwrap();
         running.finish_within(LIMIT);
-        kill_statement(&server, "CREATE%SEQUENCE%");
+        end_statement(&server, "CREATE%SEQUENCE%");
         drop(blocked);
         // A sequence of the same position in another text is not the load's.
         server.connect().execute(format!("CREATE SEQUENCE {DATABASE}.other START WITH 20").as_bytes()).unwrap();

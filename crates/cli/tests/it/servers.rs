@@ -3,17 +3,19 @@
 //! Dumps name their databases, so the two sides cannot share a server. Starting one takes seconds, so all tests share
 //! two pairs: whoever compares holds one until it is done.
 
+mod shared;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{LazyLock, Mutex, MutexGuard, TryLockError};
 use std::thread;
 use std::time::Duration;
 
 use hortator_check::state::{self, State};
-use hortator_mysql::{Connection, quote_identifier};
+use hortator_mysql::{ConnectOptions, Connection, quote_identifier};
 use hortator_sandbox::{Builder, Temporary};
 
 use crate::target;
+pub use shared::{Held, Shared};
 
 /// The database that every dump is loaded into unless it names another.
 pub const DATABASE: &str = "hortator_case";
@@ -32,6 +34,8 @@ pub const SETTINGS: [(&str, &str); 6] = [
 /// Five minutes, of which an idle machine needs a moment.
 const PATIENCE_TRIES: u32 = 60_000;
 const PATIENCE_PAUSE: Duration = Duration::from_millis(5);
+/// Beside full load, a server takes its time to let somebody in.
+const CONNECT_LIMIT: Duration = Duration::from_secs(120);
 /// InnoDB shows everybody the same picture of its transactions and locks until nobody has looked for 0.1 s.
 const LOCKS_PAUSE: Duration = Duration::from_millis(200);
 
@@ -51,33 +55,19 @@ pub struct Server {
 }
 
 /// Statics are never dropped: the sandbox's watchdog ends the servers when this process ends.
-static PAIRS: [LazyLock<Mutex<Pair>>; 2] = [LazyLock::new(start_pair), LazyLock::new(start_pair)];
+static PAIRS: [Shared; 2] = [Shared::new(start_pair), Shared::new(start_pair)];
 
-/// How long to wait before the next look for a pair that nobody holds.
-const PAIR_PAUSE: Duration = Duration::from_millis(10);
-
-fn start_pair() -> Mutex<Pair> {
-    let (client, hortator) = thread::scope(|scope| {
+fn start_pair() -> Pair {
+    thread::scope(|scope| {
         let client = scope.spawn(|| Server::from(target::server()));
         let hortator = Server::from(target::server());
-        (client.join().expect("the client's server starts"), hortator)
-    });
-    Mutex::new(Pair { client, hortator })
+        Pair { client: client.join().expect("the client's server starts"), hortator }
+    })
 }
 
 /// Both servers, for the caller alone.
-pub fn pair() -> MutexGuard<'static, Pair> {
-    loop {
-        for pair in &PAIRS {
-            match pair.try_lock() {
-                Ok(pair) => return pair,
-                // A test that failed leaves schemas behind, and every comparison begins with removing all.
-                Err(TryLockError::Poisoned(pair)) => return pair.into_inner(),
-                Err(TryLockError::WouldBlock) => {}
-            }
-        }
-        thread::sleep(PAIR_PAUSE);
-    }
+pub fn pair() -> Held {
+    Shared::take_any(&PAIRS)
 }
 
 impl From<Builder> for Server {
@@ -143,7 +133,8 @@ impl Server {
 
     /// A connection as root.
     pub fn connect(&self) -> Connection {
-        self.sandbox.node(0).connect().expect("the private server lets root in")
+        let options = ConnectOptions { connect_timeout: CONNECT_LIMIT, ..self.sandbox.node(0).connect_options() };
+        Connection::open(&options).expect("the private server lets root in")
     }
 
     /// Drops all schemas and makes an empty [`DATABASE`].

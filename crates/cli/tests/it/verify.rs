@@ -8,14 +8,14 @@ use hortator_sandbox::Builder;
 
 use crate::errors::assert_tells;
 use crate::programs::{Outcome, Running, hortator, run};
-use crate::servers::{DATABASE, Pair, pair};
+use crate::servers::{DATABASE, Held, Pair, pair};
 
 const PASSWORD: &str = "s3cret/x";
 /// The same in a URL.
 const PASSWORD_IN_URL: &str = "s3cret%2fx";
 
 /// Both servers with a small schema.
-fn filled() -> std::sync::MutexGuard<'static, Pair> {
+fn filled() -> Held {
     let pair = pair();
     for server in [&pair.client, &pair.hortator] {
         server.reset();

@@ -182,6 +182,10 @@ fn is_repeatable_variable(item: &[Token<'_>]) -> bool {
     matches!(target.kind, Kind::UserVariable(_)) && (sign.is_symbol(b"=") || sign.is_symbol(b":=")) && is_repeatable
 }
 
+/// A variable of the session whose value is the name of a table, which the server looks for. CREATE TABLE reads its rows: the
+/// words that FULLTEXT indexes leave out.
+const NAMES_TABLE: &str = "innodb_ft_user_stopword_table";
+
 /// Reads assignments from the tokens of a SET behind its first words.
 #[must_use]
 pub fn assignments(behind: &[Token<'_>]) -> Assignments {
@@ -189,7 +193,8 @@ pub fn assignments(behind: &[Token<'_>]) -> Assignments {
     for item in split_at_commas(behind) {
         read_item(item, &mut found);
     }
-    found.reads_beyond_session = behind.iter().any(reads_beyond_session);
+    let names_table = found.propagated.iter().any(|name| name == NAMES_TABLE);
+    found.reads_beyond_session = names_table || behind.iter().any(reads_beyond_session);
     found
 }
 

@@ -64,6 +64,8 @@ pub enum Work {
         form: Arc<FirstRows>,
         /// As of [`Work::Rows`].
         atomicity: Atomicity,
+        /// The table has no rows before these: no earlier chunk has any.
+        is_empty_before: bool,
     },
     /// One statement that changes a table's definition and commits by itself; or several that add keys to one table, which
     /// go as one where the server takes that.

@@ -33,6 +33,15 @@ pub enum CommitSlot {
     TimedOut,
 }
 
+/// What a worker is to do next.
+#[derive(Debug)]
+pub enum Next {
+    /// This chunk.
+    Chunk(Seqno, Chunk),
+    /// There are chunks, and none is to begin now.
+    Held,
+}
+
 /// Shared by the coordinator and all workers of one load.
 #[derive(Debug)]
 pub struct Pool {
@@ -214,13 +223,18 @@ impl Pool {
         if self.is_stopping(&state) { Err(Stopped) } else { Ok(()) }
     }
 
-    /// The next chunk that waits for nobody; `None` when there will be no more.
-    pub fn take(&self) -> Option<(Seqno, Chunk)> {
+    /// The next chunk that waits for nobody; `None` when there will be no more. `is_held`: no chunk is to begin now.
+    pub fn take(&self, is_held: &dyn Fn() -> bool) -> Option<Next> {
         let mut state = self.lock();
         loop {
+            if state.scheduler.ready() > 0 && !self.is_stopping(&state) && is_held() {
+                // This worker was woken for the chunk, and without it another one may take it.
+                self.ready.notify_one();
+                return Some(Next::Held);
+            }
             while let Some((seqno, chunk)) = state.scheduler.take_ready() {
                 if !self.is_cancelled(&state, seqno) {
-                    return Some((seqno, chunk));
+                    return Some(Next::Chunk(seqno, chunk));
                 }
                 self.release(&mut state, seqno, chunk.commit_queue());
             }
@@ -229,6 +243,12 @@ impl Pool {
             }
             state = self.wait_for_chunk(state);
         }
+    }
+
+    /// Whether workers have nothing to wait for: the load stops, or no chunk will come.
+    pub fn is_over(&self) -> bool {
+        let state = self.lock();
+        self.is_stopping(&state) || (state.closed && state.scheduler.is_idle())
     }
 
     /// Waits up to `timeout` until all earlier chunks of the commit queue have ended.

@@ -77,6 +77,12 @@ impl WorkerStart {
         Self { workers, state: Mutex::new(state), changed: Condvar::new() }
     }
 
+    /// The number of workers.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Each change is a few assignments.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)

@@ -190,16 +190,17 @@ impl Checkpoints {
         self.lost.as_ref()
     }
 
-    fn local(&self) -> MutexGuard<'_, LocalJournal> {
+    pub(super) fn local(&self) -> MutexGuard<'_, LocalJournal> {
         self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Brings all of the local journal to the server and begins a new file, for statements from this one on. False where
     /// there is to be none.
     fn renew(&self, local: &mut LocalJournal, from: &Checkpoint) -> Result<bool, Error> {
+        self.register_locked(local)?;
         // The server takes its time.
         let _ = local.write_ends();
-        let facts = self.on_internal_connection(Self::server_facts)?;
+        let facts = self.with_internal_connection(Self::server_facts)?;
         if !facts.is_durable {
             self.settle_locked(local)?;
             local.give_up(None);
@@ -219,7 +220,7 @@ impl Checkpoints {
         };
         // If it fails, the server may name either file: both stay, and nothing more goes to the old one.
         local.expire();
-        let written = self.on_internal_connection(|checkpoints, internal| {
+        let written = self.with_internal_connection(|checkpoints, internal| {
             check_server(local.open(), &facts)?;
             let set = checkpoints.statements.set_anchor(checkpoints.load_id, &new.anchor.from, &anchor);
             checkpoints.write_all(internal, local.open(), After::Anchor(set))
@@ -254,9 +255,10 @@ impl Checkpoints {
         if local.open().is_none() {
             return Ok(());
         }
+        self.register_locked(local)?;
         let _ = local.write_ends();
         local.expire();
-        self.on_internal_connection(|checkpoints, internal| {
+        self.with_internal_connection(|checkpoints, internal| {
             check_server(local.open(), &checkpoints.server_facts(internal)?)?;
             checkpoints.write_all(internal, local.open(), After::NoAnchor)
         })?;
@@ -346,6 +348,7 @@ pub(super) fn adopt(
     let found = found.and_then(|found| anchor.other_server(&facts.server).map_or(Ok(found), Err));
     match found {
         Ok(checkpoints) => {
+            local_journal::mark_on_server(&anchor);
             write_all(connection, statements, load_id, checkpoints.iter(), After::NoAnchor)?;
             local_journal::remove(&anchor);
             Ok(None)

@@ -143,8 +143,8 @@ pub(super) fn restore(connection: &mut Connection, statements: &Statements, load
         await_key_sessions(connection, load_id)?;
     }
     for missing in recorded {
-        build::settings(connection)?;
-        build::build(connection, &missing)
+        let is_node = build::settings(connection)?;
+        build::build(connection, &missing, is_node)
             .map_err(|error| Error::MissingKeys { load_id, message: build::failure_message(&missing, &error) })?;
         forget(connection, statements, load_id, &missing.table)?;
     }

@@ -68,7 +68,7 @@ pub enum RecoveryHint {
     /// Next AUTO_INCREMENT values of the tables that receive rows, at most [`COUNTERS_LIMIT`]. The rows are part of a
     /// transaction: without an applied checkpoint, the database does not have them.
     Counters(Vec<(TableName, u64)>),
-    /// The row count of a table that is not transactional.
+    /// The row count of a table that is not transactional, or that gets its first rows while the load has a local record.
     Rows(u64),
     /// The statement changes rows outside of a transaction, so the load cannot tell whether it is applied.
     NotInTransaction,

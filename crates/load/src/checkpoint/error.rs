@@ -80,3 +80,13 @@ pub enum Error {
         format: u64,
     },
 }
+
+impl Error {
+    /// As an error of the server or the connection.
+    pub(super) fn into_server(self) -> hortator_mysql::Error {
+        match self {
+            Self::Server(error) => error,
+            other => hortator_mysql::Error::Unsupported(other.to_string()),
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The loads with checkpoints: start, find, end, list, discard.
+//! The loads with checkpoints: start, find, end, discard.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,11 +7,11 @@ use hortator_mysql::{ConnectOptions, Connection, Row};
 
 use super::apart::{anchor, read_anchor};
 use super::deferred_keys::{self, FORMAT_WITH_KEYS};
-use super::interrupted::{IN_DOUBT_LISTED_LIMIT, Interrupted};
-use super::local_journal;
+use super::local_journal::{self, Anchor, LocalRecord};
+use super::local_record;
 use super::statements::{Statements, hex};
-use super::{Error, Identity, KEY_SESSION, RecoveryHint, State};
-use crate::deferred_keys::{BUILDS_LIMIT, MissingKeys};
+use super::{Error, Identity, KEY_SESSION, State};
+use crate::deferred_keys::BUILDS_LIMIT;
 use crate::session::open_long_lived;
 
 /// Keeps one load from dropping the schema while another load starts.
@@ -65,6 +65,24 @@ pub(super) fn begin(
     })
     .map_err(|error| of_other_columns(statements, error))?;
     Ok(load_id)
+}
+
+/// Puts a load on record that was so in the file of `anchor` only.
+pub(super) fn register(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+    record: &LocalRecord,
+    anchor: &Anchor,
+) -> Result<(), Error> {
+    let input = serde_json::to_string(&record.input).unwrap_or_default();
+    let row = statements.register(load_id, &input, record.threads, record.started_at, anchor);
+    with_schema_lock(connection, |connection| {
+        create(connection, statements)?;
+        connection.execute(&row)?;
+        Ok(())
+    })
+    .map_err(|error| of_other_columns(statements, error))
 }
 
 /// Says of a table with other columns what it is: one that another version has made, or somebody else.
@@ -209,13 +227,13 @@ pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, t
 }
 
 /// The session that runs a load.
-fn holder(connection: &mut Connection, load_id: u64) -> Result<Option<u64>, hortator_mysql::Error> {
+pub(super) fn holder(connection: &mut Connection, load_id: u64) -> Result<Option<u64>, hortator_mysql::Error> {
     let id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{}'), 0)", lock(load_id, 0)))?;
     Ok(Some(id).filter(|id| *id != 0))
 }
 
 /// All loads: number, input, format.
-fn loads(connection: &mut Connection, statements: &Statements) -> Result<Vec<(u64, Identity, u64)>, Error> {
+pub(super) fn loads(connection: &mut Connection, statements: &Statements) -> Result<Vec<(u64, Identity, u64)>, Error> {
     let rows = connection.fetch(&statements.loads()).map_err(|error| of_other_columns(statements, error.into()))?;
     let load = |row: &Row| {
         // An input that a later version describes in other words is at least one of its number.
@@ -231,6 +249,11 @@ fn recorded_loads(connection: &mut Connection, statements: &Statements) -> Resul
         Err(Error::Server(hortator_mysql::Error::Server(_))) => Ok(Vec::new()),
         found => found,
     }
+}
+
+/// The IDs of all loads.
+pub(super) fn ids(connection: &mut Connection, statements: &Statements) -> Result<Vec<u64>, Error> {
+    Ok(recorded_loads(connection, statements)?.into_iter().map(|(id, _, _)| id).collect())
 }
 
 pub(super) fn rows_by_table(
@@ -275,10 +298,7 @@ pub(super) fn end(
     }
     with_schema_lock(connection, |connection| Ok(drop_or_remove(connection, statements, load_id)?))
         .map(|()| false)
-        .map_err(|error| match error {
-            Error::Server(error) => error,
-            other => hortator_mysql::Error::Unsupported(other.to_string()),
-        })
+        .map_err(Error::into_server)
 }
 
 /// Drops the schema with the last load, if it has no other tables.
@@ -297,6 +317,7 @@ fn drop_or_remove(
     let is_none = |rows: Option<&Vec<Row>>| rows.and_then(|rows| rows.first()).is_some_and(|row| text(row, 0) == "0");
     let anchor = answers.first().and_then(|rows| read_anchor(load_id, rows).ok().flatten());
     let is_last = is_none(answers.get(1)) && is_none(answers.get(2));
+    anchor.iter().for_each(local_journal::mark_on_server);
     let drop_schema = format!("DROP DATABASE {}", statements.quoted());
     match is_last.then(|| connection.execute(drop_schema.as_bytes())) {
         None | Some(Err(hortator_mysql::Error::Server(_))) => remove_rows(connection, statements, load_id)?,
@@ -308,6 +329,7 @@ fn drop_or_remove(
 
 fn remove(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<(), hortator_mysql::Error> {
     let anchor = anchor(connection, statements, load_id).ok().flatten();
+    anchor.iter().for_each(local_journal::mark_on_server);
     remove_rows(connection, statements, load_id)?;
     anchor.iter().for_each(local_journal::remove);
     Ok(())
@@ -327,84 +349,29 @@ fn remove_rows(
     connection.execute(&statements.retract(load_id, 0)).map(drop)
 }
 
-/// The loads with checkpoints in a schema; none if the schema does not exist. `journal_folder`: where their local journals
-/// may be, too.
-///
-/// # Errors
-/// [`Error::Server`].
-pub fn interrupted(
-    options: &ConnectOptions,
-    schema: &str,
-    journal_folder: Option<&Path>,
-) -> Result<Vec<Interrupted>, Error> {
-    let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
-    let statements = Statements::new(schema);
-    let mut connection = connect(&options)?;
-    if !is_there(&mut connection, &statements)? {
-        return Ok(Vec::new());
-    }
-    let mut found = Vec::new();
-    for (load_id, input, _) in loads(&mut connection, &statements)? {
-        let quoted = statements.quoted();
-        let started_at = connection
-            .fetch(statements.of_load(load_id, "FROM_UNIXTIME(`end_byte`)").as_bytes())?
-            .first()
-            .map_or_else(String::new, |row| text(row, 0));
-        let sums = connection.fetch(
-            format!(
-                "SELECT IFNULL(SUM(IF(`name` <> '', `rows`, 0)), 0), COUNT(*) FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `first` > 0 AND `state` >= 1"
-            )
-            .as_bytes(),
-        )?;
-        // What the server has refused is not in doubt.
-        let refused = hex(&RecoveryHint::refused().to_text());
-        let in_doubt_statements = connection.fetch(
-            format!(
-                "SELECT `file`, `line` FROM {quoted}.`chunks` WHERE `load_id` = {load_id} AND `state` = 0 \
-                 AND `recovery_hint` <> {refused} ORDER BY `first` LIMIT {IN_DOUBT_LISTED_LIMIT}"
-            )
-            .as_bytes(),
-        )?;
-        let mut load = Interrupted {
-            load_id,
-            input: input.describe(),
-            started_at: format!("{started_at} UTC"),
-            connection_id: holder(&mut connection, load_id)?,
-            rows: sums.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0),
-            chunks: sums.first().and_then(|row| text(row, 1).parse().ok()).unwrap_or(0),
-            tables: rows_by_table(&mut connection, &statements, load_id)?,
-            in_doubt_statements: in_doubt_statements
-                .iter()
-                .map(|row| format!("{}:{}", text(row, 0), text(row, 1)))
-                .collect(),
-            unknown: None,
-            missing_keys: deferred_keys::missing(&mut connection, &statements, load_id)?
-                .iter()
-                .map(MissingKeys::describe)
-                .collect(),
-        };
-        if let Some(anchor) = anchor(&mut connection, &statements, load_id)? {
-            load.add_local_journal(&anchor, journal_folder);
-        }
-        found.push(load);
-    }
-    Ok(found)
-}
-
-/// Discards the checkpoints of one load, or of all loads that do not run. Returns their IDs.
+/// Discards the checkpoints of one load, or of all loads that do not run. Returns their IDs. `journal_folder`: where there
+/// may be loads that are on record nowhere else.
 ///
 /// # Errors
 /// [`Error::Running`] when the one named runs, [`Error::Nothing`] when it is not there, [`Error::Server`].
-pub fn discard(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> Result<Vec<u64>, Error> {
+pub fn discard(
+    options: &ConnectOptions,
+    schema: &str,
+    load_id: Option<u64>,
+    journal_folder: Option<&Path>,
+) -> Result<Vec<u64>, Error> {
     let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
     let statements = Statements::new(schema);
     let mut connection = connect(&options)?;
     let all = if is_there(&mut connection, &statements)? { loads(&mut connection, &statements)? } else { Vec::new() };
-    let mut discarded = Vec::new();
-    if let Some(id) = load_id {
+    let mut records = local_record::unregistered(&mut connection, &statements, journal_folder)?;
+    let is_meant = |id: u64| load_id.is_none_or(|wanted| wanted == id);
+    records.retain(|file| is_meant(file.load_id()));
+    if let Some(id) = load_id.filter(|_| records.is_empty()) {
         find_id(&mut connection, &statements, id, None)?;
     }
-    for (id, _, _) in all.into_iter().filter(|(id, _, _)| load_id.is_none_or(|wanted| wanted == *id)) {
+    let mut discarded = Vec::new();
+    for id in all.into_iter().map(|(id, _, _)| id).filter(|id| is_meant(*id)) {
         match (holder(&mut connection, id)?, load_id) {
             (Some(connection_id), Some(load_id)) => return Err(Error::Running { load_id, connection_id }),
             (Some(_), None) => {}
@@ -415,10 +382,23 @@ pub fn discard(options: &ConnectOptions, schema: &str, load_id: Option<u64>) -> 
             }
         }
     }
+    for file in records {
+        let id = file.load_id();
+        match (holder(&mut connection, id)?, load_id) {
+            (None, _) if !file.is_running() => {
+                file.remove();
+                discarded.push(id);
+            }
+            (_, None) => {}
+            (holder, Some(load_id)) => {
+                return Err(Error::Running { load_id, connection_id: holder.unwrap_or(0) });
+            }
+        }
+    }
     Ok(discarded)
 }
 
-fn is_there(connection: &mut Connection, statements: &Statements) -> Result<bool, hortator_mysql::Error> {
+pub(super) fn is_there(connection: &mut Connection, statements: &Statements) -> Result<bool, hortator_mysql::Error> {
     let query = format!(
         "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = 'chunks'",
         hex(statements.schema()),
@@ -438,7 +418,7 @@ fn with_schema_lock<T>(
 }
 
 /// A unique ID from the clock and the process, short enough to type.
-fn new_id() -> u64 {
+pub(super) fn new_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mixed = spread(now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 40));
     now.as_secs() % 100_000_000 * 10_000 + mixed % 10_000

@@ -29,6 +29,7 @@ mod identity;
 mod interrupted;
 mod load_registry;
 mod local_journal;
+mod local_record;
 mod memory_tables;
 mod outcome;
 mod reader;
@@ -47,10 +48,11 @@ use crate::cluster::{Targets, WriterConnection};
 pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, LargeTransactionBegin, RecoveryHint, Span, State, digest};
 pub use error::Error;
 pub use identity::Identity;
-pub use interrupted::{Interrupted, MissingKeysOf};
-pub use load_registry::{discard, interrupted};
+pub use interrupted::{Interrupted, MissingKeysOf, interrupted};
+pub use load_registry::discard;
 use local_journal::LocalJournal;
 pub use local_journal::LostJournal;
+use local_record::RecordFacts;
 pub use memory_tables::LostRows;
 pub use outcome::{Outcome, drop_sequence, fingerprint, fingerprint_unseen, outcome};
 pub use reader::CheckpointReader;
@@ -120,6 +122,10 @@ pub struct Checkpoints {
     limits_lock_waits: AtomicBool,
     /// For those that stand in no transaction. Who waits for the internal connection may hold it, and not the other way round.
     local: Mutex<LocalJournal>,
+    /// Else the local journal has a local record, and the server has nothing.
+    is_on_server: AtomicBool,
+    /// Of a load that begins with a local record: see [`Checkpoints::own_names`].
+    own_names: Vec<Vec<u8>>,
     /// What an earlier run has recorded in a local journal that cannot be used.
     lost: Option<LostJournal>,
     /// No earlier run has recorded anything.
@@ -129,8 +135,9 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Creates the schema if it is missing, and starts a load or finds the load to resume. `threads` is the number of
-    /// workers. `journal_folder`: where the load may keep a local journal, and where that of an earlier run may be.
+    /// Starts a load, on record on the server or with a local record, or finds the load to resume. Creates the schema if it
+    /// is missing and needed. `threads` is the number of workers. `journal_folder`: where the load may keep a local journal, and
+    /// where that of an earlier run may be. `may_be_local`: a new load may begin with a local record.
     ///
     /// # Errors
     /// [`Error`]: no rights, nothing to resume, the load is still running.
@@ -141,27 +148,43 @@ impl Checkpoints {
         threads: usize,
         start: Start,
         journal_folder: Option<&Path>,
+        may_be_local: bool,
     ) -> Result<Self, Error> {
         let statements = Statements::new(schema);
         let mut writer = targets.connect_internal(&|| false)?;
         let connection = &mut writer.connection;
         load_registry::prepare(connection)?;
-        let load_id = match start {
-            Start::New => load_registry::begin(connection, &statements, identity, threads)?,
-            Start::Resume => load_registry::find(connection, &statements, identity)?,
-            Start::ResumeId(id) => load_registry::find_id(connection, &statements, id, Some(identity))?,
-        };
-        if start != Start::New {
-            load_registry::take_over(connection, &statements, load_id, threads)?;
-        }
         let is_new = start == Start::New;
         let is_cluster = targets.info().is_some();
+        let asked = journal_folder.map_or(Ok(None), |_| local_record::facts(connection, &statements, is_cluster))?;
+        let mut begun = None;
+        let mut _imported = Vec::new();
+        if let Some(facts) = &asked {
+            if is_new {
+                local_record::discard_same(connection, &statements, facts, identity, journal_folder)?;
+            } else {
+                _imported = local_record::import(connection, &statements, facts, identity, start, journal_folder)?;
+            }
+            if is_new && may_be_local {
+                begun = local_record::begin(connection, &statements, facts, identity, threads, journal_folder)?;
+            }
+        }
+        let load_id = match (&begun, start) {
+            (Some(local), _) => local.load_id(),
+            (None, Start::New) => load_registry::begin(connection, &statements, identity, threads)?,
+            (None, Start::Resume) => load_registry::find(connection, &statements, identity)?,
+            (None, Start::ResumeId(id)) => load_registry::find_id(connection, &statements, id, Some(identity))?,
+        };
+        if !is_new {
+            load_registry::take_over(connection, &statements, load_id, threads)?;
+        }
         let lost = match is_new {
             true => None,
             false => apart::adopt(connection, &statements, load_id, journal_folder, is_cluster)?,
         };
+        let is_on_server = begun.is_none();
         // Beside what is lost, there is no room for another.
-        let local = LocalJournal::new(load_id, journal_folder.filter(|_| lost.is_none()));
+        let local = begun.unwrap_or_else(|| LocalJournal::new(load_id, journal_folder.filter(|_| lost.is_none())));
         let internal_id = AtomicU32::new(writer.connection.id());
         Ok(Self {
             load_id,
@@ -171,6 +194,8 @@ impl Checkpoints {
             internal_id,
             limits_lock_waits: AtomicBool::new(false),
             local: Mutex::new(local),
+            is_on_server: AtomicBool::new(is_on_server),
+            own_names: asked.filter(|_| !is_on_server).map_or_else(Vec::new, RecordFacts::own_names),
             lost,
             is_new,
             has_keys_record: AtomicBool::new(!is_new),
@@ -194,10 +219,7 @@ impl Checkpoints {
     /// # Errors
     /// When that session does not end; or an error of the server.
     pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), hortator_mysql::Error> {
-        load_registry::claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(|error| match error {
-            Error::Server(error) => error,
-            other => hortator_mysql::Error::Unsupported(other.to_string()),
-        })
+        load_registry::claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(Error::into_server)
     }
 
     /// Writes a checkpoint over the connection of the statement, within its transaction if there is one. A duplicate key
@@ -210,6 +232,7 @@ impl Checkpoints {
         connection: &mut Connection,
         checkpoint: &Checkpoint,
     ) -> Result<ExecResult, hortator_mysql::Error> {
+        self.register()?;
         connection.execute(&self.statements.insert(self.load_id, checkpoint, LastId::Known))
     }
 
@@ -222,6 +245,7 @@ impl Checkpoints {
         connection: &mut Connection,
         checkpoint: &Checkpoint,
     ) -> Result<ExecResult, hortator_mysql::Error> {
+        self.register()?;
         connection.execute(&self.statements.close(self.load_id, checkpoint, LastId::Known))
     }
 
@@ -243,18 +267,21 @@ impl Checkpoints {
     /// The statement of [`Self::write`], to be sent together with others.
     #[must_use]
     pub fn write_statement(&self, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
+        debug_assert!(self.is_on_server(), "the session that sends it cannot put the load on record");
         self.statements.insert(self.load_id, checkpoint, last_id)
     }
 
     /// The statement of [`Self::close`], to be sent together with others.
     #[must_use]
     pub fn close_statement(&self, checkpoint: &Checkpoint, last_id: LastId) -> Vec<u8> {
+        debug_assert!(self.is_on_server(), "the session that sends it cannot put the load on record");
         self.statements.close(self.load_id, checkpoint, last_id)
     }
 
     /// # Errors
     /// What the server or the connection says.
     pub fn retract(&self, connection: &mut Connection, first: u64) -> Result<ExecResult, hortator_mysql::Error> {
+        self.register()?;
         connection.execute(&self.statements.retract(self.load_id, first))
     }
 
@@ -262,6 +289,7 @@ impl Checkpoints {
     /// statement: once that is committed, the large transaction is.
     #[must_use]
     pub fn unmark_statement(&self, first: u64) -> Vec<u8> {
+        debug_assert!(self.is_on_server(), "the session that sends it cannot put the load on record");
         self.statements.unmark(self.load_id, first)
     }
 
@@ -270,6 +298,7 @@ impl Checkpoints {
     /// # Errors
     /// What the server or the connection says.
     pub fn is_marked(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
+        self.register()?;
         Ok(!connection.fetch(&self.statements.marked(self.load_id, first))?.is_empty())
     }
 
@@ -298,6 +327,7 @@ impl Checkpoints {
         first: u64,
         taken_back: TakenBack,
     ) -> Result<ExecResult, hortator_mysql::Error> {
+        self.register()?;
         connection.execute(&self.statements.take_back(self.load_id, &table.to_string(), first, taken_back))
     }
 
@@ -322,6 +352,23 @@ impl Checkpoints {
     /// # Errors
     /// What the server or the connection says.
     pub fn on_internal_connection<T>(
+        &self,
+        work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
+    ) -> Result<T, hortator_mysql::Error> {
+        self.register()?;
+        self.with_internal_connection(work)
+    }
+
+    /// Opens the internal connection, if it is not open.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn open_internal_connection(&self) -> Result<(), hortator_mysql::Error> {
+        self.with_internal_connection(|_, _| Ok(()))
+    }
+
+    /// Runs something on the internal connection that needs no tables of ours, or makes them.
+    fn with_internal_connection<T>(
         &self,
         work: impl FnOnce(&Self, &mut Connection) -> Result<T, hortator_mysql::Error>,
     ) -> Result<T, hortator_mysql::Error> {
@@ -363,6 +410,7 @@ impl Checkpoints {
     /// # Errors
     /// What the server or the connection says.
     pub fn is_applied(&self, connection: &mut Connection, first: u64) -> Result<bool, hortator_mysql::Error> {
+        self.register()?;
         Ok(!connection.fetch(&self.statements.look_up(self.load_id, first))?.is_empty())
     }
 
@@ -429,6 +477,9 @@ impl Checkpoints {
     /// # Errors
     /// What the server or the connection says.
     pub fn end(&self, is_complete: bool) -> Result<bool, hortator_mysql::Error> {
+        if self.end_locally(is_complete) {
+            return Ok(false);
+        }
         if !is_complete && let Err(error) = self.settle() {
             self.close_local_journal();
             return Err(error);

@@ -3,7 +3,7 @@
 
 use hortator_mysql::quote_identifier;
 
-use super::local_journal::Beginning;
+use super::local_journal::{Anchor, Beginning};
 use super::{Checkpoint, State, TakenBack};
 
 /// Version of the tables' meaning: from 2 on, a load may have a local journal.
@@ -84,6 +84,27 @@ impl Statements {
             "INSERT INTO {}.`chunks` VALUES ({load_id},0,0,X'{:032x}',{LOAD_STATE},X'',{FORMAT},{threads},X'',X'',0,0,UNIX_TIMESTAMP(),{})",
             self.quoted,
             0,
+            hex(input),
+        )
+        .into_bytes()
+    }
+
+    /// Writes the row of a load that is on record in a local journal, which the row names; again where it is there already.
+    pub(super) fn register(
+        &self,
+        load_id: u64,
+        input: &str,
+        threads: usize,
+        started_at: u64,
+        anchor: &Anchor,
+    ) -> Vec<u8> {
+        let Beginning { ordinal, file, line } = &anchor.from;
+        format!(
+            "REPLACE INTO {}.`chunks` VALUES ({load_id},0,{ordinal},X'{:032x}',{LOCAL_JOURNAL_STATE},X'',{FORMAT},{threads},{},{},{line},0,{started_at},{})",
+            self.quoted,
+            0,
+            hex(&anchor.to_text().unwrap_or_default()),
+            hex(&file[..floor(file)]),
             hex(input),
         )
         .into_bytes()

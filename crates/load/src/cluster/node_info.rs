@@ -52,6 +52,8 @@ pub struct NodeInfo {
     pub appliers: u64,
     /// What it replicates beyond InnoDB (`wsrep_mode`).
     pub mode: String,
+    /// How its sessions run DDL (`wsrep_OSU_method`).
+    pub osu_method: String,
 }
 
 impl NodeInfo {
@@ -83,6 +85,7 @@ impl NodeInfo {
             transaction_bytes: values.number("wsrep_max_ws_size"),
             appliers: status.number("wsrep_applier_thread_count"),
             mode: values.text("wsrep_mode").to_owned(),
+            osu_method: values.text("wsrep_osu_method").to_owned(),
             cluster,
             size,
         }))
@@ -91,6 +94,11 @@ impl NodeInfo {
     /// Whether the node has been in its cluster.
     pub(super) fn has_cluster(&self) -> bool {
         !self.cluster.is_empty() && self.cluster != NO_CLUSTER
+    }
+
+    /// Whether DDL reaches the other nodes, in total order with the rows.
+    pub(crate) fn replicates_ddl(&self) -> bool {
+        self.osu_method.eq_ignore_ascii_case("TOI")
     }
 
     /// Whether rows of tables that cannot roll back may reach the other nodes.

@@ -1,14 +1,15 @@
 //! Samples every node periodically: how far it lags, and whether it has applied all rows.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hortator_mysql::{Connection, Error};
 
+use super::flow_control::{QueueDepth, allowed};
 use super::node_info::{Values, flow_control_limit};
 use super::report::{ClusterSummary, NodeSummary};
 use super::targets::Targets;
-use super::throttle::{QueueDepth, Throttle, allowed};
+use crate::throttle::Throttle;
 
 /// Between two samples of a node during the load.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
@@ -31,7 +32,7 @@ const LIMITS: &[u8] = b"SHOW GLOBAL VARIABLES LIKE 'wsrep_provider_options'";
 /// The samples of all nodes, and the throttle that they set.
 #[derive(Debug)]
 pub struct NodeMonitor {
-    throttle: Throttle,
+    throttle: Arc<Throttle>,
     workers: usize,
     /// Whether a lagging node throttles the workers.
     is_throttled: bool,
@@ -87,22 +88,10 @@ impl NodeMonitor {
     /// For a load with `workers` workers. Call [`NodeMonitor::monitor_node`] for each node. With `is_throttled` off, the
     /// throttle stays open.
     #[must_use]
-    pub fn new(targets: &Targets, workers: usize, is_throttled: bool) -> NodeMonitor {
+    pub fn new(targets: &Targets, workers: usize, is_throttled: bool, throttle: Arc<Throttle>) -> NodeMonitor {
         let view_of = |index| NodeView { was_unreachable: !targets.was_reachable(index), ..NodeView::default() };
         let state = State { nodes: (0..targets.size()).map(view_of).collect(), is_over: false, is_ending: false };
-        NodeMonitor {
-            throttle: Throttle::open(),
-            workers,
-            is_throttled,
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-        }
-    }
-
-    /// The throttle, where workers wait between chunks.
-    #[must_use]
-    pub fn throttle(&self) -> &Throttle {
-        &self.throttle
+        NodeMonitor { throttle, workers, is_throttled, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -139,8 +128,14 @@ impl NodeMonitor {
     }
 
     /// Waits until every node has applied all committed rows; returns how long that took, or `None` if some node may not
-    /// have.
-    pub fn wait_for_all_nodes(&self, targets: &Targets, is_over: &dyn Fn() -> bool) -> Option<Duration> {
+    /// have. `longest`: what one write set may have taken the writer.
+    pub fn wait_for_all_nodes(
+        &self,
+        targets: &Targets,
+        longest: Duration,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<Duration> {
+        let standstill = STANDSTILL_TIMEOUT + 2 * longest;
         let start = Instant::now();
         let last = match last_committed(targets) {
             Ok(last) => last,
@@ -154,8 +149,9 @@ impl NodeMonitor {
         self.changed.notify_all();
         let mut moved = vec![(0, start); state.nodes.len()];
         loop {
+            let views = state.nodes.iter().zip(&mut moved);
             let states: Vec<CatchUp> =
-                state.nodes.iter().zip(&mut moved).map(|(view, moved)| view.catch_up(last, start, moved)).collect();
+                views.map(|(view, moved)| view.catch_up(last, start, moved, standstill)).collect();
             if is_over() || states.iter().all(|states| *states != CatchUp::Pending) {
                 for (index, _) in states.iter().enumerate().filter(|(_, states)| **states != CatchUp::Complete) {
                     targets.note(format!(
@@ -228,7 +224,7 @@ impl NodeView {
     }
 
     /// Whether the node has applied everything up to `last`. `moved` is its last progress: seqno and time.
-    fn catch_up(&self, last: u64, start: Instant, moved: &mut (u64, Instant)) -> CatchUp {
+    fn catch_up(&self, last: u64, start: Instant, moved: &mut (u64, Instant), standstill: Duration) -> CatchUp {
         let is_silent = self.unreachable_since.is_some_and(|since| since.elapsed() >= SILENCE_TIMEOUT);
         if is_silent || (self.was_unreachable && self.latest.is_none()) {
             return CatchUp::Lost;
@@ -243,7 +239,7 @@ impl NodeView {
         if sample.last_committed > moved.0 {
             *moved = (sample.last_committed, Instant::now());
         }
-        if moved.1.elapsed() < STANDSTILL_TIMEOUT { CatchUp::Pending } else { CatchUp::Lost }
+        if moved.1.elapsed() < standstill { CatchUp::Pending } else { CatchUp::Lost }
     }
 }
 

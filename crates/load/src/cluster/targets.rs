@@ -352,7 +352,7 @@ impl Targets {
     }
 
     /// Adds a note, once.
-    pub(super) fn note(&self, note: String) {
+    pub(crate) fn note(&self, note: String) {
         let mut state = self.lock();
         if state.notes.len() < NOTES_KEPT && !state.notes.contains(&note) {
             state.notes.push(note);

@@ -56,6 +56,10 @@ impl Coordinator<'_> {
             PlacedRows::Known(..) => self.chunk_limits.bytes,
             PlacedRows::First(_) => self.chunk_limits.bytes.min(FIRST_ROWS_LIMIT_BYTES),
         };
+        let (rate_rows, rate_bytes) = self.throttle.chunk_limits(self.workers.workers());
+        let limit_bytes =
+            rate_bytes.map_or(limit_bytes, |limit| limit_bytes.min(usize::try_from(limit).unwrap_or(usize::MAX)));
+        let limit_rows = rate_rows.map_or(self.chunk_limits.rows, |limit| self.chunk_limits.rows.min(limit));
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
         let Some(statement) = statement.into_rows() else { return Ok(()) };
         if let Some(open) = &mut self.open
@@ -63,7 +67,7 @@ impl Coordinator<'_> {
             && placed.joins(before)
             && Arc::ptr_eq(&open.chunk.session, &session)
             && open.bytes < limit_bytes
-            && open.rows + rows <= self.chunk_limits.rows
+            && open.rows + rows <= limit_rows
         {
             open.chunk.statements.push(statement);
             open.bytes += bytes;
@@ -76,7 +80,7 @@ impl Coordinator<'_> {
         }
         // The workers need not wait for the next statement to be told about a chunk that takes no more.
         match &self.open {
-            Some(open) if open.bytes >= limit_bytes => self.flush(),
+            Some(open) if open.bytes >= limit_bytes || open.rows >= limit_rows => self.flush(),
             _ => Ok(()),
         }
     }
@@ -207,15 +211,18 @@ impl Coordinator<'_> {
         }
     }
 
-    pub(super) fn admit(&mut self, write_set: WriteSet, bytes: usize, chunk: Chunk) -> Result<(), Stopped> {
+    pub(super) fn admit(&mut self, write_set: WriteSet, bytes: usize, mut chunk: Chunk) -> Result<(), Stopped> {
         let table = match &chunk.work {
-            Work::Rows { target, .. } => Some(&target.table.name),
-            Work::FirstRows { form, .. } => Some(&form.name),
+            Work::Rows { target, .. } => Some(target.table.name.clone()),
+            Work::FirstRows { form, .. } => Some(form.name.clone()),
             Work::Definition { .. } | Work::DropKeys(_) | Work::BuildKeys(_) => None,
         };
         if let Some(table) = table {
-            self.catalog.new_tables.fill(table);
-            self.defer_keys(table, bytes)?;
+            let was_empty = self.catalog.new_tables.fill(&table);
+            if let Work::FirstRows { is_empty_before, .. } = &mut chunk.work {
+                *is_empty_before = was_empty;
+            }
+            self.defer_keys(&table, bytes)?;
         }
         self.connect_workers()?;
         self.progress.chunk_begun(&chunk);
@@ -240,7 +247,8 @@ impl Coordinator<'_> {
 /// What a worker does with rows.
 fn row_work(placed: &PlacedRows, atomicity: Atomicity) -> Work {
     match placed {
-        PlacedRows::First(form) => Work::FirstRows { form: form.clone(), atomicity },
+        // That is known when the chunk before it has gone off.
+        PlacedRows::First(form) => Work::FirstRows { form: form.clone(), atomicity, is_empty_before: false },
         PlacedRows::Known(form, placement) => Work::Rows {
             target: Arc::new(RowTarget {
                 table: form.table.clone(),

@@ -8,26 +8,40 @@
 //! statements of constants need no key of any table. Whatever else comes may need one, be it by FORCE INDEX in a view that
 //! it names: all keys are built before it. UNLOCK TABLES and ENABLE KEYS, with which dumps end the rows of a table, have
 //! them built too, so that it begins beside the rows of the next.
+//!
+//! On a cluster, the builds come together, one after the other and never beside rows: at the end of the stream, or before a
+//! statement that may need a key. There a definition counts as such only if [`may_need_keys`] says so.
 
 use std::collections::{BTreeMap, HashMap};
 
 use hortator_core::Mode;
 use hortator_mysql::catalog::TableName;
 
-use super::Coordinator;
+use super::{AnalyzedStatement, Coordinator};
 use crate::analysis::{StatementInfo, Trait};
 use crate::apply::{Chunk, ChunkStatement, Stopped, Work};
-use crate::deferred_keys::{AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys};
+use crate::deferred_keys::{AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys, may_need_keys};
 use crate::lexer::Location;
 use crate::planner::write_sets;
 use crate::session::SessionState;
 
 /// New tables remembered; the keys of others stay.
 const CANDIDATES_LIMIT: usize = 10_000;
-/// Variables that change what is in the binary log of a statement, or whether it is: statements of ours would be logged
-/// otherwise than the table's own.
-const OF_BINLOG: [&str; 6] =
-    ["sql_log_bin", "gtid_domain_id", "gtid_seq_no", "server_id", "skip_replication", "binlog_format"];
+/// Variables that change what a statement means beyond what the server prints of its table. Of the first, what is in the
+/// binary log of the statement, or whether it is; then, which nodes of a cluster run it; then, which words FULLTEXT keys
+/// leave out.
+const OF_SESSION: [&str; 10] = [
+    "sql_log_bin",
+    "gtid_domain_id",
+    "gtid_seq_no",
+    "server_id",
+    "skip_replication",
+    "binlog_format",
+    "wsrep_on",
+    "wsrep_osu_method",
+    "innodb_ft_enable_stopword",
+    "innodb_ft_user_stopword_table",
+];
 
 /// The tables whose keys are, or may be, deferred at this place of the stream.
 #[derive(Debug, Default)]
@@ -39,6 +53,8 @@ pub(super) struct DeferredIndexes {
     dropped: BTreeMap<TableName, Location>,
     /// How many tables have got their keys built.
     builds: usize,
+    /// A build stops a whole cluster.
+    stops_cluster: bool,
 }
 
 #[derive(Debug)]
@@ -53,16 +69,16 @@ impl DeferredIndexes {
     pub(super) fn new(deferred_keys: &DeferredKeys) -> Self {
         let missing = deferred_keys.missing();
         let dropped = missing.into_iter().map(|missing| (missing.table.clone(), missing.location())).collect();
-        Self { mode: deferred_keys.mode(), dropped, ..Self::default() }
+        Self { mode: deferred_keys.mode(), dropped, stops_cluster: deferred_keys.stops_cluster(), ..Self::default() }
     }
 
     /// A worker is to create a table that is not there.
     pub(super) fn created(&mut self, table: &TableName, location: &Location, session: &SessionState) {
-        let is_logged_as_ours = !OF_BINLOG.iter().any(|name| session.has_changed(name));
+        let means_as_ours = !OF_SESSION.iter().any(|name| session.has_changed(name));
         // ALTER TABLE writes the strings of a definition anew, by the mode of its own session.
         let has_same_strings = !session.has_mode("NO_BACKSLASH_ESCAPES");
         if self.mode != DeferIndexes::Never
-            && is_logged_as_ours
+            && means_as_ours
             && has_same_strings
             && self.candidates.len() < CANDIDATES_LIMIT
         {
@@ -102,30 +118,58 @@ impl Coordinator<'_> {
 
     /// A statement comes that may need keys of tables: has all built that are dropped.
     pub(super) fn build_keys(&mut self) -> Result<(), Stopped> {
-        let DeferredIndexes { candidates, dropped, .. } = &self.deferred_indexes;
-        if candidates.is_empty() && dropped.is_empty() {
+        self.admit_first_rows()?;
+        if self.deferred_indexes.dropped.is_empty() {
             return Ok(());
         }
-        if self.open.as_ref().is_some_and(|open| open.keys_of().is_none()) {
-            // Its rows may be the first of their table, and go before its keys.
+        let is_alone = self.deferred_indexes.stops_cluster;
+        if is_alone {
             self.admit_open()?;
+            self.pool.drain(&mut || self.main.keep_alive())?;
         }
         while let Some((table, created)) = self.deferred_indexes.dropped.pop_first() {
             self.admit_keys(Work::BuildKeys(table.clone()), &table, created)?;
         }
-        Ok(())
+        if is_alone { self.pool.drain(&mut || self.main.keep_alive()) } else { Ok(()) }
+    }
+
+    /// A definition comes. Beside it, and beside the rows of the table that it creates, a single server builds keys; a
+    /// cluster builds them later, unless the definition may need one.
+    pub(super) fn build_keys_before(
+        &mut self,
+        statement: &AnalyzedStatement,
+        tables: &[TableName],
+        references: &[TableName],
+    ) -> Result<(), Stopped> {
+        if self.deferred_indexes.stops_cluster {
+            self.admit_first_rows()?;
+            let is_missing = |table: &TableName| self.deferred_indexes.dropped.contains_key(table);
+            if !may_need_keys(&statement.info, &statement.text, tables, references, is_missing) {
+                return Ok(());
+            }
+        }
+        self.build_keys()
     }
 
     /// A statement that is not sent has ended the rows of a table, as dumps write it.
     pub(super) fn build_keys_behind(&mut self, info: &StatementInfo) -> Result<(), Stopped> {
-        if info.is(Trait::Unlocks) || info.is(Trait::SwitchesKeys) { self.build_keys() } else { Ok(()) }
+        let ends_rows = info.is(Trait::Unlocks) || info.is(Trait::SwitchesKeys);
+        if ends_rows && !self.deferred_indexes.stops_cluster { self.build_keys() } else { Ok(()) }
+    }
+
+    /// The rows that are gathered may be the first of their table, and go before its keys.
+    fn admit_first_rows(&mut self) -> Result<(), Stopped> {
+        let DeferredIndexes { candidates, dropped, .. } = &self.deferred_indexes;
+        let are_rows_open = self.open.as_ref().is_some_and(|open| open.keys_of().is_none());
+        if are_rows_open && !(candidates.is_empty() && dropped.is_empty()) { self.admit_open() } else { Ok(()) }
     }
 
     /// Gives it to a worker, with the place of a change of the table's definition.
     fn admit_keys(&mut self, work: Work, table: &TableName, created: Location) -> Result<(), Stopped> {
         let mut write_set = write_sets::define(std::slice::from_ref(table), &[], true);
         if matches!(work, Work::BuildKeys(_)) {
-            write_set.add(write_sets::key_build(self.deferred_indexes.builds % BUILDS_LIMIT), Mode::Exclusive);
+            let places = if self.deferred_indexes.stops_cluster { 1 } else { BUILDS_LIMIT };
+            write_set.add(write_sets::key_build(self.deferred_indexes.builds % places), Mode::Exclusive);
             self.deferred_indexes.builds += 1;
         }
         let statements = vec![ChunkStatement { text: Vec::new(), location: created, tuples: None }];

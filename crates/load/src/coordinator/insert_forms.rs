@@ -4,14 +4,24 @@ use std::sync::Arc;
 
 use hortator_mysql::catalog::TableName;
 
+use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
-use super::{Coordinator, KnownForm};
 use crate::analysis::{NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
 use crate::apply::Stopped;
 use crate::planner::first_rows::{FIRST_ROWS_LIMIT_BYTES, FirstRows};
 use crate::planner::insert_form::InsertForm;
 use crate::planner::{Form, Reason};
 use crate::rows::prescan;
+use crate::session::SessionState;
+
+/// The form of the last INSERT: the next one is most often of the same.
+#[derive(Debug)]
+pub(super) struct KnownForm {
+    pub(super) text: Vec<u8>,
+    /// The default schema that its names were resolved with.
+    pub(super) session: Arc<SessionState>,
+    pub(super) form: Arc<InsertForm>,
+}
 
 impl Coordinator<'_> {
     /// The form of an INSERT of literals, asked of the server where it is new; `None` for any other statement. The prescan

@@ -9,6 +9,8 @@ use crate::deferral::Deferral;
 use crate::deferred_keys::DeferredKeys;
 use crate::filter::FilterRules;
 use crate::progress::Progress;
+use crate::rejects::Rejects;
+use crate::throttle::Throttle;
 
 /// What a coordinator shares with the rest of its load.
 #[derive(Clone, Copy)]
@@ -22,6 +24,8 @@ pub(crate) struct LoadContext<'l> {
     pub(crate) deferred_keys: &'l DeferredKeys,
     pub(crate) checkpoints: Option<&'l Checkpoints>,
     pub(crate) filter_rules: &'l Arc<FilterRules>,
+    pub(crate) rejects: Option<&'l Rejects>,
+    pub(crate) throttle: &'l Throttle,
 }
 
 /// How much goes into a chunk, which is a transaction; a single statement may be more.

@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use super::KnownForm;
+use super::insert_forms::KnownForm;
 use crate::analysis::{FunctionSet, KnownHead, SessionFacts, StatementInfo, analyze};
 use crate::lexer::{Dialect, Error, Item, Mark, Statement, Statements};
 use crate::session::SessionState;

@@ -325,6 +325,7 @@ impl Coordinator<'_> {
         let tried = rows.len().min(statements.len());
         let is_mariadb = self.main.dialect().mariadb;
         for (item, rows) in statements.drain(..tried).zip(rows) {
+            self.throttle.charge(rows, item.statement.text.len() as u64);
             if let Some(name) = &item.table {
                 self.affected(name, rows);
                 self.expect_rows(&item.statement);

@@ -16,6 +16,7 @@ use super::handlers::Handlers;
 use super::journal::{Journal, Unrecorded};
 use super::left_behind::{self, LeftBehind};
 use super::look_ahead::{Analysis, ItemAhead, LookAhead};
+use super::rejecting::Rejecting;
 use crate::analysis::{FunctionSet, StatementInfo, StatementKind, Trait};
 use crate::apply::{Pool, Stopped};
 use crate::checkpoint::Checkpoints;
@@ -38,7 +39,7 @@ const DURABILITY: [&[u8]; 2] = [b"flush_log_at_trx_commit", b"sync_binlog"];
 
 /// The dump's own session.
 pub(super) struct MainSession<'l> {
-    pool: &'l Pool,
+    pub(super) pool: &'l Pool,
     progress: &'l Progress,
     targets: &'l Targets,
     /// The home that the connection leads to: see [`Targets::is_current`].
@@ -49,12 +50,14 @@ pub(super) struct MainSession<'l> {
     /// Where it is recorded what is done; `None` where nothing is.
     pub(super) checkpoints: Option<&'l Checkpoints>,
     pub(super) journal: Journal,
+    /// Where statements go that fail; `None` where they go nowhere.
+    pub(super) rejecting: Option<Rejecting<'l>>,
     /// What definitions without a record have done.
     pub(super) unrecorded: Unrecorded,
     /// On record is a statement that may have left what only this session has: a load that resumes stops there, so that what
     /// stands behind it needs no intent.
     pub(super) is_bound: bool,
-    tracker: Tracker,
+    pub(super) tracker: Tracker,
     output: &'l mut dyn Output,
     server: Dialect,
     /// How text is read in the state in force.
@@ -79,7 +82,7 @@ pub(super) struct MainSession<'l> {
     /// The dump has ended its session.
     is_released: bool,
     failures: u64,
-    is_gone: bool,
+    pub(super) is_gone: bool,
 }
 
 impl<'l> MainSession<'l> {
@@ -111,6 +114,7 @@ impl<'l> MainSession<'l> {
             unrecorded: Unrecorded::default(),
             is_bound: false,
             journal: Journal::default(),
+            rejecting: None,
             tracker,
             output,
             server,
@@ -203,7 +207,8 @@ impl<'l> MainSession<'l> {
                 self.left_behind.has_failed = true;
                 self.may_have_begun |= !self.status().autocommit();
                 self.has_temporary_tables |= left_behind::may_leave_temporary_tables(&statement.info);
-                self.failed(&statement.location, &statement.text, &error).map(|()| 0)
+                self.failed(&statement.location, &statement.text, &error)?;
+                self.reject(statement, &error).map(|()| 0)
             }
         }
     }
@@ -261,6 +266,10 @@ impl<'l> MainSession<'l> {
     }
 
     fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> Result<(), Stopped> {
+        let is_reported = |name: &[u8]| changes.variables.iter().any(|(found, _)| found == name);
+        // SET NAMES: MariaDB does not report the collation that comes with it, and another one would bring back its own
+        // character set.
+        self.is_stale |= is_reported(b"character_set_connection") && !is_reported(b"collation_connection");
         let before = Arc::clone(self.tracker.state());
         if self.tracker.apply(changes, restored, is_set) {
             // The dump has switched the reports: they go on.
@@ -362,6 +371,7 @@ impl<'l> MainSession<'l> {
 
     /// Takes note of what binds later statements to this session.
     fn note_effects(&mut self, info: &StatementInfo, insert_id: u64) {
+        self.end_rejected_transaction(info);
         if info.is(Trait::WritesRows) || info.is(Trait::CommitsTransaction) {
             self.tracker.rows_ran(insert_id);
         }

@@ -32,6 +32,8 @@ mod main_batch;
 mod main_session;
 mod new_tables;
 mod prepared_texts;
+mod record_place;
+mod rejecting;
 mod resume;
 mod row_effects;
 mod row_transaction;
@@ -39,12 +41,12 @@ mod saved_values;
 mod schema_guard;
 mod set_run;
 mod steps;
+mod throttled;
 mod transactions;
 mod view_effects;
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use hortator_mysql::Error;
 use hortator_mysql::catalog::TableName;
@@ -56,11 +58,10 @@ use crate::expect::Expectations;
 use crate::filter::Filter;
 use crate::lexer::{self, Dialect, Location, Statement, Statements, Terminator};
 use crate::output::Output;
-use crate::planner::insert_form::InsertForm;
 use crate::planner::{DdlEffect, Reason, Step, write_sets};
 use crate::progress::Progress;
 use crate::report::Failure;
-use crate::session::SessionState;
+use crate::throttle::Throttle;
 
 use analyzed_statement::AnalyzedStatement;
 pub(crate) use catalog_cache::CatalogCache;
@@ -77,6 +78,7 @@ use main_batch::MainBatch;
 use main_session::MainSession;
 pub(crate) use main_session::{FreshSession, IN_TRANSACTION};
 use prepared_texts::PreparedTexts;
+use rejecting::Rejecting;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
 use row_transaction::RowTransaction;
@@ -88,6 +90,7 @@ use set_run::Joining;
 pub(crate) struct Coordinator<'l> {
     pool: &'l Pool,
     workers: &'l WorkerStart,
+    throttle: &'l Throttle,
     progress: &'l Progress,
     filter: Filter,
     deferral: &'l Deferral,
@@ -117,15 +120,6 @@ pub(crate) struct Coordinator<'l> {
     expectations: Option<Expectations>,
 }
 
-/// The form of the last INSERT: the next one is most often of the same.
-#[derive(Debug)]
-struct KnownForm {
-    text: Vec<u8>,
-    /// The default schema that its names were resolved with.
-    session: Arc<SessionState>,
-    form: Arc<InsertForm>,
-}
-
 impl<'l> Coordinator<'l> {
     pub(crate) fn open(
         load_context: LoadContext<'l>,
@@ -144,15 +138,20 @@ impl<'l> Coordinator<'l> {
             deferred_keys,
             checkpoints,
             filter_rules,
+            rejects,
+            throttle,
         } = load_context;
         let functions = catalog.functions().clone();
+        let rejecting = rejects.map(|rejects| Rejecting::new(rejects, catalog));
         let catalog = CatalogCache::new(catalog);
         let folds_case = fresh.folds_case();
         let mut main = MainSession::open(pool, progress, targets, fresh, checkpoints, functions, output)?;
         main.unrecorded = Unrecorded::new(resume.is_some());
+        main.rejecting = rejecting;
         Ok(Self {
             pool,
             workers,
+            throttle,
             progress,
             filter: Filter::new(filter_rules.clone(), progress.filter_report()),
             deferral,
@@ -199,7 +198,8 @@ impl<'l> Coordinator<'l> {
         let statement = AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
         let Some(mut statement) = self.pass_filter(statement)? else { return Ok(()) };
         self.main.check_released(&statement.text, &statement.location)?;
-        if workers::may_change_logins(&statement.info) {
+        self.place_record(&statement)?;
+        if workers::may_change_logins(&statement.info) && !self.is_of_other_accounts(&statement) {
             self.connect_workers()?;
         }
         if self.stays_behind_held(&statement.info) {
@@ -228,6 +228,7 @@ impl<'l> Coordinator<'l> {
         self.release_left_out_locks(&statement.info);
         self.main.check_writer(&statement.text, &statement.location)?;
         if self.resume.is_some() && self.skip_if_applied(&statement)? {
+            self.main.settle_rejected(statement.location.ordinal);
             // What was done before counts as if it were done now: the validation is of the whole.
             return self.note_constraints(&statement);
         }
@@ -269,6 +270,7 @@ impl<'l> Coordinator<'l> {
         }
         self.main.commit_pending()?;
         self.count_committed();
+        self.wait_while_paused()?;
         if !matches!(statement.info.kind, StatementKind::OtherDdl | StatementKind::Set | StatementKind::Constant)
             && !self.main.is_idempotent(&statement)
         {
@@ -303,7 +305,7 @@ impl<'l> Coordinator<'l> {
             }
             Step::TableDdl { tables, references, drains } => {
                 self.run_batch()?;
-                self.build_keys()?;
+                self.build_keys_before(&statement, &tables, &references)?;
                 self.add_table_ddl(statement, tables, references, drains)
             }
             Step::OtherDdl { tables, effect } => self.run_other_ddl(&statement, &tables, &effect),
@@ -331,7 +333,8 @@ impl<'l> Coordinator<'l> {
         tables: &[TableName],
         effect: &DdlEffect,
     ) -> Result<(), Stopped> {
-        self.build_keys()?;
+        self.wait_for_throttle()?;
+        self.build_keys_before(statement, tables, &[])?;
         // What the dump takes away must not go if it fails before this place.
         if *effect == DdlEffect::Drops { self.finish() } else { self.flush() }?;
         self.deferral.defined(tables, self.main.state().checks_foreign_keys());
@@ -374,6 +377,7 @@ impl<'l> Coordinator<'l> {
         if *effect != DdlEffect::None && statement.info.journal != JournalMode::Repeated {
             self.note_definition(statement, tables, has_failed);
         }
+        self.throttle.charge(0, statement.text.len() as u64);
         self.note_existence(&statement.info, has_failed);
         self.look_after_main(&statement.location)
     }
@@ -381,7 +385,12 @@ impl<'l> Coordinator<'l> {
     /// Runs a statement in the main session: with its neighbours where they are of its kind, else while nothing else runs.
     fn run_in_main(&mut self, statement: AnalyzedStatement, reason: Reason) -> Result<(), Stopped> {
         self.progress.barrier(reason);
+        self.wait_for_throttle()?;
         self.build_keys()?;
+        if statement.info.assignments.beyond_session {
+            // What it sets may have a say in the keys of tables that are there.
+            self.deferred_indexes.forget(None);
+        }
         self.begin_for_events(&statement)?;
         if self.can_batch(&statement) {
             return self.add_to_batch(statement);
@@ -442,7 +451,10 @@ impl<'l> Coordinator<'l> {
         }
         self.forget_changed(&changes, info, location)?;
         let failures = self.main.failures();
+        self.count_before_rows(statement, table.as_ref(), &effects);
         let affected_rows = self.main.run_recorded(statement, &effects, existence, asked)?;
+        self.main.all_rows_roll_back();
+        self.throttle.charge(affected_rows, statement.text.len() as u64);
         self.forget_changed(&changes, info, location)?;
         let has_failed = self.main.failures() > failures;
         self.note_new_table(&changes, info, has_failed);

@@ -64,11 +64,13 @@ impl NewTables {
         }
     }
 
-    /// A chunk with rows of this table takes no more.
-    pub(super) fn fill(&mut self, name: &TableName) {
-        if self.empty.remove(name).is_some() {
+    /// A chunk with rows of this table takes no more. Returns whether the table was new and had no rows.
+    pub(super) fn fill(&mut self, name: &TableName) -> bool {
+        let was_empty = self.empty.remove(name).is_some();
+        if was_empty {
             self.filling = Some(name.clone());
         }
+        was_empty
     }
 
     /// A table is gone, or may be another.

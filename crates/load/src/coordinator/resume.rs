@@ -374,7 +374,7 @@ impl Coordinator<'_> {
         }
     }
 
-    /// Rows of a table that cannot roll back: as many statements are done as the table has rows more than before.
+    /// Rows that have no record in their transaction: as many statements are done as the table has rows more than before.
     fn resolve_partial_rows(
         &mut self,
         checkpoint: &Checkpoint,
@@ -411,8 +411,8 @@ impl Coordinator<'_> {
         }
         if tuples.is_none_or(|tuples| tuples > partial.rows) {
             let found = format!(
-                "the statement had started when the load ended, and table {name} is not transactional: the table has {} rows \
-                 of the statement; delete these rows and resume",
+                "the statement had started when the load ended, and table {name} has {} rows of it, which are not all; delete \
+                 these rows and resume",
                 partial.rows,
             );
             return self.stop_resume(statement, found);

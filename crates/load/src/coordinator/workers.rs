@@ -27,7 +27,8 @@ pub(super) fn may_change_logins(info: &StatementInfo) -> bool {
             let is_of_session = matches!(info.journal, JournalMode::Control | JournalMode::Session);
             let is_of_tables =
                 is_any(&[Trait::CreatesTemporary, Trait::DropsTemporary, Trait::WritesRows, Trait::OfSchema]);
-            may_do_more || !(is_of_session || is_of_tables)
+            let is_copy = info.is(Trait::CreatesTable) && info.copies.is_some();
+            may_do_more || !(is_of_session || is_of_tables || is_copy)
         }
         _ => may_do_more,
     }
@@ -71,6 +72,7 @@ mod tests {
             "SET @old = @@sql_mode, sql_mode = ''",
             "USE d",
             "CREATE TABLE t (id INT)",
+            "CREATE TABLE t LIKE u",
             "CREATE TEMPORARY TABLE t (id INT)",
             "DROP TABLE IF EXISTS t",
             "CREATE DATABASE d",

@@ -1,6 +1,8 @@
 //! Drops the keys of a table, and builds keys: the statements for the server, on a connection with settings of our own.
 
 use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use hortator_mysql::catalog::{self, TableName};
 use hortator_mysql::error::{LOCK_WAIT_TIMEOUT, NO_SUCH_TABLE, UNKNOWN_DATABASE};
@@ -15,17 +17,31 @@ const DROP_TIMEOUT_S: u32 = 5;
 /// The server cannot do it in place.
 const NOT_IN_PLACE: [u16; 2] = [1845, 1846];
 
-/// Errors of a server that has no room for sorting: a temporary file or a data file cannot grow.
-const NO_ROOM: [u16; 6] = [3, 20, 1021, 1026, 1114, 1878];
+/// Errors of a server that has no room for sorting: a temporary file cannot be made, or it or a data file cannot grow.
+const NO_ROOM: [u16; 7] = [1, 3, 20, 1021, 1026, 1114, 1878];
 const INTERRUPTED: u16 = 1317;
+const DUPLICATE_KEY_NAME: u16 = 1061;
 /// Keys that depend on the session would differ: the server prints and reads definitions with these settings.
 const SETTINGS: &[u8] =
-    b"SET SESSION sql_mode = '', sql_quote_show_create = 1, foreign_key_checks = 1, innodb_strict_mode = 0, \
-                          max_statement_time = 0, old_mode = DEFAULT";
+    b"SET SESSION sql_mode = '', sql_quote_show_create = 1, foreign_key_checks = 1, max_statement_time = 0, old_mode = DEFAULT";
+/// Beyond these, on a server that is no node of a cluster.
+const SETTINGS_OF_SINGLE: &[u8] = b"SET SESSION innodb_strict_mode = 0";
+/// The same on a node. Other nodes run a statement with their own innodb_strict_mode, and one that succeeds here and fails
+/// there would divide the cluster. What a former writer has sent must be done before a definition is read: SELECT (1) and
+/// SHOW (8) wait for it.
+const SETTINGS_OF_NODE: &[u8] = b"SET SESSION wsrep_sync_wait = 9, wsrep_OSU_method = 'TOI'";
+/// How often keys are built anew on a node that is behind, or whose cluster changes. It is waited for `repl.causal_read_timeout`
+/// (30 s) each time: an ALTER TABLE of a former writer may take hours.
+const ATTEMPTS_LIMIT: u32 = 500;
+const ATTEMPT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Prepares a connection.
-pub(crate) fn settings(connection: &mut Connection) -> Result<(), Error> {
-    connection.execute(SETTINGS).map(drop)
+/// Prepares a connection; returns whether it leads to a node of a cluster.
+pub(crate) fn settings(connection: &mut Connection) -> Result<bool, Error> {
+    connection.execute(SETTINGS)?;
+    let wsrep_on = connection.fetch(b"SHOW SESSION VARIABLES LIKE 'wsrep_on'")?;
+    let is_node = wsrep_on.first().and_then(|row| row.get(1)?.as_deref()) == Some(b"ON");
+    connection.execute(if is_node { SETTINGS_OF_NODE } else { SETTINGS_OF_SINGLE })?;
+    Ok(is_node)
 }
 
 /// The keys of a table that can be built after its rows, or why there are none. From here on, the connection does not wait
@@ -44,7 +60,17 @@ pub(super) fn deferrable(
             None => return Ok(Err("a foreign key that refers to it is not shown to this account")),
         }
     }
-    Ok(definition::deferrable(&definition, &referenced))
+    let has_default_stopwords = !definition::has_fulltext(&definition) || has_default_stopwords(connection)?;
+    Ok(definition::deferrable(&definition, &referenced, has_default_stopwords))
+}
+
+/// Whether this session and the server leave the default list of words out of FULLTEXT keys.
+fn has_default_stopwords(connection: &mut Connection) -> Result<bool, Error> {
+    const DEFAULTS: &[u8] =
+        b"SELECT @@innodb_ft_enable_stopword = 1 AND IFNULL(@@innodb_ft_user_stopword_table, '') = '' \
+                              AND IFNULL(@@innodb_ft_server_stopword_table, '') = ''";
+    let rows = connection.fetch(DEFAULTS)?;
+    Ok(rows.first().and_then(|row| row.first()?.as_deref()) == Some(b"1"))
 }
 
 /// Drops keys.
@@ -55,27 +81,62 @@ pub(super) fn drop_keys(connection: &mut Connection, table: &TableName, keys: &[
     connection.execute(&alter).map(drop)
 }
 
-/// Adds the keys that are not there, and waits for others as long as the server's setting says. Nothing is to be done where the table is gone.
-pub(crate) fn build(connection: &mut Connection, missing: &MissingKeys) -> Result<(), Error> {
+/// Adds the keys that are not there, and waits for others as long as the server's setting says; returns how long each
+/// statement took. `None` where the table is gone, and nothing is to be done.
+pub(crate) fn build(
+    connection: &mut Connection,
+    missing: &MissingKeys,
+    is_node: bool,
+) -> Result<Option<Vec<Duration>>, Error> {
     connection.execute(b"SET SESSION lock_wait_timeout = DEFAULT")?;
-    let Some(definition) = definition_of(connection, &missing.table)? else { return Ok(()) };
-    let present = definition::key_names(&definition).unwrap_or_default();
-    let absent: Vec<&Key> = missing.keys.iter().filter(|key| !present.contains(key.name.as_bytes())).collect();
-    if absent.is_empty() {
-        return Ok(());
-    }
-    match connection.execute(&add(&missing.table, &absent, "ALGORITHM=NOCOPY, ")) {
-        Err(error) if error.code().is_some_and(|code| NOT_IN_PLACE.contains(&code)) => {
-            connection.execute(&add(&missing.table, &absent, "")).map(drop)
+    let mut took = Vec::new();
+    let mut attempts = 0;
+    loop {
+        match build_absent(connection, missing, &mut took) {
+            Err(error) if is_node && may_pass(&error) && attempts < ATTEMPTS_LIMIT => attempts += 1,
+            built => return built.map(|is_there| is_there.then_some(took)),
         }
-        built => built.map(drop),
+        thread::sleep(ATTEMPT_INTERVAL);
     }
 }
 
-/// The statement that adds all keys, for a user.
+/// Whether a node may build keys when it is asked again. While nodes are lost, it may answer that a key is there already: it
+/// has sent the statement twice. A node that takes no statements at all is left.
+fn may_pass(error: &Error) -> bool {
+    error.code() == Some(DUPLICATE_KEY_NAME) || (error.is_transient() && !error.is_unready())
+}
+
+/// The keys that are not there; `None` where the table is gone.
+pub(super) fn absent_keys<'k>(
+    connection: &mut Connection,
+    missing: &'k MissingKeys,
+) -> Result<Option<Vec<&'k Key>>, Error> {
+    let Some(definition) = definition_of(connection, &missing.table)? else { return Ok(None) };
+    let present = definition::key_names(&definition).unwrap_or_default();
+    Ok(Some(missing.keys.iter().filter(|key| !present.contains(key.name.as_bytes())).collect()))
+}
+
+/// Adds the keys that are not there; returns whether the table is.
+fn build_absent(connection: &mut Connection, missing: &MissingKeys, took: &mut Vec<Duration>) -> Result<bool, Error> {
+    let Some(absent) = absent_keys(connection, missing)? else { return Ok(false) };
+    for keys in definition::by_statement(&absent) {
+        let start = Instant::now();
+        match connection.execute(&add(&missing.table, &keys, "ALGORITHM=NOCOPY, ")) {
+            Err(error) if error.code().is_some_and(|code| NOT_IN_PLACE.contains(&code)) => {
+                connection.execute(&add(&missing.table, &keys, ""))?;
+            }
+            built => drop(built?),
+        }
+        took.push(start.elapsed());
+    }
+    Ok(true)
+}
+
+/// The statements that add all keys, for a user.
 pub(crate) fn alter_text(missing: &MissingKeys) -> String {
     let keys: Vec<&Key> = missing.keys.iter().collect();
-    String::from_utf8_lossy(&add(&missing.table, &keys, "")).into_owned()
+    let alters = definition::by_statement(&keys).into_iter().map(|keys| add(&missing.table, &keys, ""));
+    String::from_utf8_lossy(&alters.collect::<Vec<_>>().join(&b"; "[..])).into_owned()
 }
 
 /// What a user is told where keys cannot be built.

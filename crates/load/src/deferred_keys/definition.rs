@@ -1,8 +1,8 @@
 //! Which keys of a table can be built after its rows: a pure function of what `SHOW CREATE TABLE` prints.
 //!
 //! The text of a key is taken over byte for byte, so that the table gets the same key again. MariaDB lists unique keys
-//! first, then the others as they were added, then FULLTEXT. A key that is dropped and added again is therefore the last of
-//! its kind: only those behind the last key that stays can be deferred.
+//! first, then the others (SPATIAL among them) as they were added, then FULLTEXT as they were added. A key that is dropped and
+//! added again is therefore the last of its list: only those behind the last key that stays can be deferred.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,31 @@ pub struct Key {
     pub definition: String,
 }
 
+impl Key {
+    /// Whether it is a FULLTEXT key.
+    pub(super) fn is_fulltext(&self) -> bool {
+        self.definition.starts_with(FULLTEXT)
+    }
+}
+
+/// How the server begins the definition of a FULLTEXT key.
+const FULLTEXT: &str = "FULLTEXT KEY `";
+/// How it begins those of the others that can be deferred.
+const OTHERS: [&str; 2] = ["KEY `", "SPATIAL KEY `"];
+/// How it names the parser of a FULLTEXT key: a comment that every MariaDB carries out.
+const PARSER: &str = "/*!50100 WITH PARSER ";
+/// The column in which a table numbers its rows for FULLTEXT keys, if it does so itself.
+const DOCUMENT_ID: &[u8] = b"FTS_DOC_ID";
+
 /// Why the keys of a table stay.
 pub(super) type KeptReason = &'static str;
 
 const NOT_PRINTED: KeptReason = "the server does not print its definition in a known form";
 const NO_KEYS: KeptReason = "it has no non-unique key";
-const ALL_NEEDED: KeptReason = "its non-unique keys, or keys behind them, are needed for a foreign key, AUTO_INCREMENT or \
-                                a spatial index";
+const ALL_NEEDED: KeptReason =
+    "its non-unique keys, or keys behind them, are needed for a foreign key or AUTO_INCREMENT";
+const NUMBERS_DOCUMENTS: KeptReason = "it numbers the documents of its FULLTEXT indexes itself, in FTS_DOC_ID";
+const HAS_STOPWORDS: KeptReason = "the server does not have the default list of stopwords for FULLTEXT indexes";
 
 /// Words behind the columns that say that a table is not deferred, and why.
 const OF_TABLE: [(&str, KeptReason); 2] =
@@ -37,8 +55,18 @@ struct Definition<'a> {
     options: String,
 }
 
+/// Whether a definition has a FULLTEXT key.
+pub(super) fn has_fulltext(definition: &[u8]) -> bool {
+    divide(definition).is_some_and(|divided| divided.items.iter().any(|item| item.starts_with(FULLTEXT.as_bytes())))
+}
+
 /// The keys that can be built after the rows. `referenced`: columns that foreign keys of other tables may refer to.
-pub(super) fn deferrable(definition: &[u8], referenced: &BTreeSet<Vec<u8>>) -> Result<Vec<Key>, KeptReason> {
+/// `has_default_stopwords`: a FULLTEXT key that is built later leaves the same words out.
+pub(super) fn deferrable(
+    definition: &[u8],
+    referenced: &BTreeSet<Vec<u8>>,
+    has_default_stopwords: bool,
+) -> Result<Vec<Key>, KeptReason> {
     let Definition { items, options } = divide(definition).ok_or(NOT_PRINTED)?;
     if !options.contains("ENGINE=InnoDB") {
         return Err("its engine is not InnoDB");
@@ -48,6 +76,8 @@ pub(super) fn deferrable(definition: &[u8], referenced: &BTreeSet<Vec<u8>>) -> R
     }
     let mut needed = referenced.clone();
     let mut keys: Vec<(Option<Key>, Vec<u8>)> = Vec::new();
+    let mut fulltext: Vec<Option<Key>> = Vec::new();
+    let mut fulltext_stays = (!has_default_stopwords).then_some(HAS_STOPWORDS);
     for item in items {
         let plain = unquoted(item);
         let has_expression = plain.contains(" CHECK (") || plain.contains("DEFAULT (");
@@ -63,26 +93,52 @@ pub(super) fn deferrable(definition: &[u8], referenced: &BTreeSet<Vec<u8>>) -> R
             if plain.contains("AUTO_INCREMENT") {
                 needed.extend(names(item).into_iter().take(1));
             }
-        } else if item.starts_with(b"KEY `") {
-            let mut names = names(item).into_iter();
-            let (name, column) = (names.next().ok_or(NOT_PRINTED)?, names.next().ok_or(NOT_PRINTED)?);
-            let text = String::from_utf8(item.to_vec()).ok();
-            let key = text.zip(String::from_utf8(name).ok()).map(|(definition, name)| Key { name, definition });
+            if names(item).first().is_some_and(|name| name.eq_ignore_ascii_case(DOCUMENT_ID)) {
+                // With a FULLTEXT key, the server refuses rows whose numbers do not ascend.
+                fulltext_stays = Some(NUMBERS_DOCUMENTS);
+            }
+        } else if OTHERS.iter().any(|kind| item.starts_with(kind.as_bytes())) {
+            let column = names(item).into_iter().nth(1).ok_or(NOT_PRINTED)?;
             // Options that this session's mode comments out would be lost.
-            keys.push((key.filter(|_| !plain.contains("/*")), column));
-        } else if item.starts_with(b"SPATIAL KEY") {
-            keys.push((None, Vec::new()));
+            keys.push((key(item)?.filter(|_| !plain.contains("/*")), column));
+        } else if item.starts_with(FULLTEXT.as_bytes()) {
+            fulltext.push(key(item)?.filter(|_| !plain.replacen(PARSER, "", 1).contains("/*")));
         } else if plain.contains("FOREIGN KEY") {
             needed.extend(names(item));
         }
     }
-    if keys.is_empty() {
+    if keys.is_empty() && fulltext.is_empty() {
         return Err(NO_KEYS);
     }
     let stays = |(key, column): &(Option<Key>, Vec<u8>)| key.is_none() || needed.contains(column);
     let first = keys.iter().rposition(stays).map_or(0, |last| last + 1);
-    let deferred: Vec<Key> = keys.drain(first..).filter_map(|(key, _)| key).collect();
-    if deferred.is_empty() { Err(ALL_NEEDED) } else { Ok(deferred) }
+    let mut deferred: Vec<Key> = keys.drain(first..).filter_map(|(key, _)| key).collect();
+    if fulltext_stays.is_none() {
+        let first = fulltext.iter().rposition(Option::is_none).map_or(0, |last| last + 1);
+        deferred.extend(fulltext.drain(first..).flatten());
+    }
+    if deferred.is_empty() {
+        Err(fulltext_stays.filter(|_| keys.is_empty()).unwrap_or(ALL_NEEDED))
+    } else {
+        Ok(deferred)
+    }
+}
+
+/// A key from its definition; `None` for one that is not UTF-8.
+fn key(item: &[u8]) -> Result<Option<Key>, KeptReason> {
+    let name = names(item).into_iter().next().ok_or(NOT_PRINTED)?;
+    let definition = String::from_utf8(item.to_vec()).ok();
+    Ok(definition.zip(String::from_utf8(name).ok()).map(|(definition, name)| Key { name, definition }))
+}
+
+/// The keys by the statements that add them: InnoDB builds one FULLTEXT key at a time, and copies the table for two. The
+/// first statement has all others too, which reads the rows once.
+pub(super) fn by_statement<'k>(keys: &[&'k Key]) -> Vec<Vec<&'k Key>> {
+    let (fulltext, mut first): (Vec<&Key>, Vec<&Key>) = keys.iter().partition(|key| key.is_fulltext());
+    let mut fulltext = fulltext.into_iter();
+    first.extend(fulltext.next());
+    let others = fulltext.map(|key| vec![key]);
+    std::iter::once(first).filter(|first| !first.is_empty()).chain(others).collect()
 }
 
 /// All names in the foreign keys that a definition holds: the columns that it refers to are among them.

@@ -1,4 +1,5 @@
 //! Deferred keys: the load drops the non-unique keys of a new table while it holds few rows, and builds them after the last.
+//! FULLTEXT and SPATIAL keys are among them.
 //!
 //! ```text
 //!   CREATE TABLE ── first rows ──► record, DROP KEY … ── rows ──► ADD KEY …, record deleted
@@ -10,30 +11,38 @@
 //! `build` sends the statements. [`DeferredKeys`] holds what is dropped and not built, for all threads of a load. What it
 //! holds is on record in the database ([`crate::checkpoint`]): a load that is killed builds the keys when it is resumed.
 //! A load that ends early builds them before it ends.
+//!
+//! On a cluster, each of these statements stops all nodes for as long as it takes (total order isolation). There the keys
+//! are built one table after the other while no rows go in, at the end where no statement needs them before
+//! ([`may_need_keys`]), and the report says for how long each statement stopped the cluster. *Absent*: rolling schema
+//! upgrades (RSU), where each node would have to be visited.
 
 pub(crate) mod build;
 mod definition;
+mod need;
+mod nodes;
 mod report;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, Flavor, Version};
 
 use crate::checkpoint::{CheckpointMode, Checkpoints, KEY_SESSION, MissingKeysOf};
-use crate::cluster::Targets;
+use crate::cluster::{Targets, WriterConnection};
 use crate::lexer::Location;
 use crate::load::Options;
 use crate::progress::Progress;
 use crate::report::Failure;
 
 pub use definition::Key;
+pub(crate) use need::may_need_keys;
 pub use report::{BuiltKeys, DeferredKeysReport, KeptKeys};
 
-/// Tables whose keys are built at the same time.
+/// Tables whose keys are built at the same time on a single server.
 pub(crate) const BUILDS_LIMIT: usize = 3;
 /// With `auto`: text of a table's rows, of which its keys are built later.
 pub const AUTO_BYTES: usize = 4 << 20;
@@ -112,7 +121,7 @@ pub(crate) struct DeferredKeys {
     /// The sessions that drop and build keys: opened at the start, as the dump may change who can log in. Each holds the
     /// lock of its number, so that nobody drops or builds keys while the server goes on with a statement of a session
     /// that is lost. Held during queries; nobody who holds one waits for another thread.
-    sessions: [Mutex<Option<Connection>>; BUILDS_LIMIT],
+    sessions: [Mutex<Option<WriterConnection>>; BUILDS_LIMIT],
 }
 
 #[derive(Debug, Default)]
@@ -121,6 +130,8 @@ struct State {
     /// Those that could not be built; they stay missing.
     failed: Vec<TableName>,
     built: Vec<BuiltKeys>,
+    /// The same with their definitions, on a cluster.
+    built_on_cluster: Vec<MissingKeys>,
     kept: Vec<KeptKeys>,
 }
 
@@ -169,6 +180,11 @@ impl DeferredKeys {
         self.mode
     }
 
+    /// Whether each statement that builds keys stops the whole cluster.
+    pub(crate) fn stops_cluster(&self) -> bool {
+        self.targets.info().is_some()
+    }
+
     /// Tables whose keys are missing now, and where their CREATE TABLE stands.
     pub(crate) fn missing(&self) -> Vec<MissingKeys> {
         self.lock().missing.values().cloned().collect()
@@ -210,6 +226,10 @@ impl DeferredKeys {
         self.lock().missing.insert(table.clone(), missing.clone());
         match build::drop_keys(connection, table, &missing.keys) {
             Err(error @ Error::Server(_)) => {
+                // On a cluster that has lost a node, the statement may have had its effect all the same.
+                if build::absent_keys(connection, missing)?.is_some_and(|absent| !absent.is_empty()) {
+                    return Ok(());
+                }
                 self.lock().missing.remove(table);
                 self.keep(table, format!("the server does not drop them: {error}"));
                 checkpoints.forget_missing_keys(table)
@@ -232,24 +252,35 @@ impl DeferredKeys {
         let start = Instant::now();
         progress.key_builds.fetch_add(1, Relaxed);
         let built = self.on_connection(checkpoints, |connection| {
-            build::build(connection, &missing)?;
-            checkpoints.forget_missing_keys(table)
+            let took = build::build(connection, &missing, self.stops_cluster())?;
+            checkpoints.forget_missing_keys(table).map(|()| took)
         });
         progress.key_builds.fetch_sub(1, Relaxed);
         let mut state = self.lock();
         match built {
-            Ok(()) => {
+            Ok(None) => {
                 state.missing.remove(table);
+                drop(state);
+                self.keep(table, "the table is gone".to_owned());
+                Ok(())
+            }
+            Ok(Some(took)) => {
+                state.missing.remove(table);
+                let stops = if self.stops_cluster() { took } else { Vec::new() };
+                if self.stops_cluster() {
+                    state.built_on_cluster.push(missing.clone());
+                }
                 let keys = missing.keys.into_iter().map(|key| key.name).collect();
                 state.built.push(BuiltKeys {
                     table: table.to_string(),
                     keys,
                     elapsed_s: start.elapsed().as_secs_f64(),
+                    cluster_stops_s: stops.iter().map(Duration::as_secs_f64).collect(),
                 });
                 Ok(())
             }
             Err(error) => {
-                if matches!(error, Error::Server(_)) {
+                if matches!(error, Error::Server(_)) && !error.is_unready() {
                     state.failed.push(table.clone());
                 }
                 Err(Box::new(BuildError { missing, error }))
@@ -273,6 +304,19 @@ impl DeferredKeys {
             }
         }
         errors
+    }
+
+    /// What nodes of a cluster lack of the keys that are built.
+    pub(crate) fn lacking_nodes(&self) -> Vec<Failure> {
+        let built = self.lock().built_on_cluster.clone();
+        nodes::lacking(&self.targets, &built)
+    }
+
+    /// The longest time for which a statement has stopped the cluster.
+    pub(crate) fn longest_stop(&self) -> Duration {
+        let state = self.lock();
+        let stops = state.built.iter().flat_map(|built| &built.cluster_stops_s);
+        Duration::from_secs_f64(stops.copied().fold(0.0, f64::max))
     }
 
     /// What became of the keys.
@@ -311,24 +355,26 @@ impl DeferredKeys {
         let free =
             self.sessions.iter().enumerate().find_map(|(number, session)| Some((number, session.try_lock().ok()?)));
         let (number, mut session) = free.unwrap_or_else(|| (0, lock(&self.sessions[0])));
-        // A server that was started again has ended it.
-        let connection = match session.take().and_then(|mut open| open.ping().is_ok().then_some(open)) {
+        // A server that was started again has ended it, and a former writer has no say any more.
+        let is_usable = |open: &mut WriterConnection| {
+            self.targets.is_current(open.failover_epoch) && open.connection.ping().is_ok()
+        };
+        let open = match session.take().and_then(|mut open| is_usable(&mut open).then_some(open)) {
             Some(open) => open,
             None => self.connect(checkpoints, number)?,
         };
-        let connection = session.insert(connection);
-        let result = work(connection);
+        let result = work(&mut session.insert(open).connection);
         if result.as_ref().is_err_and(|error| !matches!(error, Error::Server(_))) {
             *session = None;
         }
         result
     }
 
-    fn connect(&self, checkpoints: &Checkpoints, number: usize) -> Result<Connection, Error> {
-        let mut connection = self.targets.connect_internal(&|| false)?.connection;
-        checkpoints.claim(&mut connection, KEY_SESSION + number)?;
-        build::settings(&mut connection)?;
-        Ok(connection)
+    fn connect(&self, checkpoints: &Checkpoints, number: usize) -> Result<WriterConnection, Error> {
+        let mut writer = self.targets.connect_internal(&|| false)?;
+        checkpoints.claim(&mut writer.connection, KEY_SESSION + number)?;
+        build::settings(&mut writer.connection)?;
+        Ok(writer)
     }
 }
 
@@ -365,8 +411,8 @@ fn server_reason(targets: &Targets, version: &Version) -> Option<&'static str> {
         Some("the server is not MariaDB")
     } else if (version.major, version.minor) < ATOMIC_DDL {
         Some("the server is older than MariaDB 10.6: it can leave ALTER TABLE half done after a crash")
-    } else if targets.info().is_some() {
-        Some("the server is a node of a Galera cluster, which would stop for each ALTER TABLE")
+    } else if targets.info().is_some_and(|node| !node.replicates_ddl()) {
+        Some("wsrep_OSU_method is not TOI: an ALTER TABLE would not reach the other nodes of the cluster")
     } else {
         None
     }

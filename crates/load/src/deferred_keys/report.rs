@@ -15,7 +15,7 @@ pub struct DeferredKeysReport {
     pub built: Vec<BuiltKeys>,
     /// The first 100 tables whose keys stayed, and why.
     pub kept: Vec<KeptKeys>,
-    /// The statements that add the keys which are missing now.
+    /// The statements that add the keys which are missing now, together for each table.
     pub missing: Vec<String>,
 }
 
@@ -28,6 +28,9 @@ pub struct BuiltKeys {
     pub keys: Vec<String>,
     /// Seconds that it took.
     pub elapsed_s: f64,
+    /// Seconds for which each ALTER TABLE stopped the writer of a cluster; the other nodes run it at the same time. None on
+    /// a single server.
+    pub cluster_stops_s: Vec<f64>,
 }
 
 /// A table whose keys stayed while its rows went in.

@@ -4,7 +4,9 @@ use hortator_mysql::Error;
 
 use crate::checkpoint;
 use crate::cluster;
+use crate::rejects::RejectError;
 use crate::report::Failure;
+use crate::throttle::ThrottleError;
 
 /// Why a load cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +29,12 @@ pub enum OpenError {
          log; load without --skip-binlog"
     )]
     SkipBinlogOnCluster,
+    /// The load cannot be throttled as asked for.
+    #[error(transparent)]
+    Throttle(#[from] ThrottleError),
+    /// Failed statements cannot be kept.
+    #[error(transparent)]
+    Reject(#[from] RejectError),
     /// The checkpoints are not available.
     #[error(transparent)]
     Checkpoint(#[from] checkpoint::Error),

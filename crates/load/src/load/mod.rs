@@ -34,8 +34,10 @@ use crate::filter::{self, FilterRules};
 use crate::input::Source;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::report::Summary;
+use crate::rejects::{RejectError, Rejects};
+use crate::report::{Failure, Summary};
 use crate::stall::Stall;
+use crate::throttle::{Throttle, ThrottleMonitor};
 pub use analyze::AnalyzeReport;
 pub use error::{OpenError, StartError};
 pub use interrupter::Interrupter;
@@ -73,6 +75,12 @@ impl Load {
     /// allow it.
     pub fn open(mut options: Options) -> Result<Self, OpenError> {
         let start = Instant::now();
+        let throttle = Arc::new(Throttle::open());
+        let throttle_monitor = match options.throttle.is_empty() {
+            true => None,
+            false => Some(ThrottleMonitor::open(Arc::clone(&throttle), &options.throttle, &options.connect)?),
+        };
+        let rejects = open_rejects(&options)?;
         if options.skip_binlog {
             skip_binlog::set_up(&mut options.connect)?;
         }
@@ -87,7 +95,7 @@ impl Load {
         let chunk_bytes = options.chunk_bytes.unwrap_or(CHUNK_BYTES);
         let limit_bytes = options.in_flight_bytes.unwrap_or(IN_FLIGHT_BYTES).max(chunk_bytes * 2);
         let pool = Pool::new(threads, limit_bytes, options.force);
-        let progress = Arc::new(Progress::new(threads));
+        let progress = Arc::new(Progress::new(threads, Arc::clone(&throttle)));
         let open_checkpoints = || open_checkpoints(&options, &targets, threads);
         let ((checkpoints, checkpoints_disabled_reason), sessions) = match options.start {
             Start::New => thread::scope(|scope| {
@@ -104,6 +112,9 @@ impl Load {
             }
         }?;
         let sessions = sessions.inspect_err(|_| forget_empty(checkpoints.as_ref()))?;
+        if let Some(rejects) = &rejects {
+            rejects.begin(checkpoints.as_ref().map(Checkpoints::load_id).unwrap_or_default())?;
+        }
         let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
         let deferred_keys = DeferredKeys::open(&options, &targets, checkpoints.as_ref(), &version)?;
         let mut rows_before = 0;
@@ -117,12 +128,15 @@ impl Load {
             threads,
             threads_reason,
             start,
-            monitor: NodeMonitor::new(&targets, threads, options.is_throttled),
+            monitor: NodeMonitor::new(&targets, threads, options.is_throttled, Arc::clone(&throttle)),
+            throttle,
+            throttle_monitor,
             targets,
             pool,
             progress,
             checkpoints,
             checkpoints_disabled_reason,
+            rejects,
             rows_before,
             restarts: AtomicU64::new(0),
             deferral,
@@ -170,6 +184,8 @@ impl Load {
             for node in 0..targets.size() {
                 scope.spawn(move || monitor.monitor_node(targets, node));
             }
+            let _throttle_guard = state.throttle_monitor.as_ref().map(ThrottleMonitor::start_guard);
+            self.start_throttle_monitor();
             let (_ends_here, until) = mpsc::channel();
             scope
                 .spawn(move || state.checkpoints.iter().for_each(|checkpoints| checkpoints.keep_local_journal(&until)));
@@ -178,12 +194,26 @@ impl Load {
                 return Ok(state.summary(None));
             }
             let loaded = self.load(output).inspect_err(|_| forget_empty(state.checkpoints.as_ref()))?;
+            state.finish_rejects();
             state.build_missing_keys();
             let validated = loaded.validate(state, &self.options);
             let analyzed = self.options.analyze.then(|| analyze::analyze(state)).flatten();
             let verified = Verified { analyzed, ..validated.verify(state) };
             Ok(state.summary(Some(verified)))
         })
+    }
+
+    /// Samples for the throttle. Nobody waits for these threads: a server that does not answer must not hold up the end.
+    fn start_throttle_monitor(&self) {
+        let threads = self.state.throttle_monitor.as_ref().map_or(0, ThrottleMonitor::threads);
+        for thread in 0..threads {
+            let state = Arc::clone(&self.state);
+            thread::spawn(move || {
+                if let Some(monitor) = &state.throttle_monitor {
+                    monitor.run(thread, &|| state.targets.options().clone(), &|| state.pool.running());
+                }
+            });
+        }
     }
 
     /// Whether the input holds what cannot be loaded under the rules of this load. Nothing has run then.
@@ -210,6 +240,10 @@ impl Load {
         {
             state.restarts.fetch_add(1, Relaxed);
             state.progress.restart();
+            if let Err(error) = state.rejects.as_ref().map_or(Ok(()), Rejects::restart) {
+                state.pool.fail(state.pool.position(), Failure::of_load(error.to_string()), true);
+                break;
+            }
             match self.load_stream(true, output) {
                 Ok(again) => loaded = again,
                 Err(error) => state.pool.fail(state.pool.position(), error.failure(), true),
@@ -232,6 +266,15 @@ impl Load {
     }
 }
 
+fn open_rejects(options: &Options) -> Result<Option<Rejects>, RejectError> {
+    let is_resume = options.start != Start::New;
+    let Some(path) = &options.reject else { return Ok(None) };
+    if options.input.has_folder_of(path) {
+        return Err(RejectError::InInput { path: path.clone() });
+    }
+    Rejects::open(path, is_resume, options.comments, options.binary_mode).map(Some)
+}
+
 /// The load did not begin: nothing of it stays on record, unless an earlier run has recorded something.
 fn forget_empty(checkpoints: Option<&Checkpoints>) {
     // Where the server is gone, the next load of the same input discards them.
@@ -248,7 +291,9 @@ fn open_checkpoints(
         return Ok((None, Some("--no-checkpoint is set".to_owned())));
     };
     let journal_folder = options.local_journal_dir.as_deref();
-    match Checkpoints::open(targets, schema, &options.identity(), threads, options.start, journal_folder) {
+    // Where the schema is asked for, it is used.
+    match Checkpoints::open(targets, schema, &options.identity(), threads, options.start, journal_folder, *is_optional)
+    {
         Ok(checkpoints) => Ok((Some(checkpoints), None)),
         // To resume without them would be to load again from the beginning.
         Err(error @ checkpoint::Error::Unavailable { .. }) if *is_optional && options.start == Start::New => {

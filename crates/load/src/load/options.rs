@@ -10,6 +10,7 @@ use crate::deferral::Checks;
 use crate::deferred_keys::DeferIndexes;
 use crate::filter::FilterRules;
 use crate::input::Input;
+use crate::throttle::ThrottleOptions;
 
 /// What to load, and how.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct Options {
     pub connect: ConnectOptions,
     /// Whether a lagging node of a cluster throttles the workers. Off only to measure the throttle.
     pub is_throttled: bool,
+    /// What else throttles it.
+    pub throttle: ThrottleOptions,
     /// The nodes of a Galera cluster; without any, the server of `connect` and the nodes that it knows.
     pub nodes: Vec<String>,
     /// What to read.
@@ -32,6 +35,8 @@ pub struct Options {
     pub batch_rows: Option<usize>,
     /// Continue after a statement fails.
     pub force: bool,
+    /// Where statements go that fail in a forced load.
+    pub reject: Option<PathBuf>,
     /// Send comments too.
     pub comments: bool,
     /// Take CR LF and NUL as they are.

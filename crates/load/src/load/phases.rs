@@ -46,13 +46,17 @@ impl Loaded {
 }
 
 impl Validated {
-    /// Ends the load's checkpoints, waits until all nodes of a cluster have everything, and verifies what the server
-    /// holds.
+    /// Ends the load's checkpoints, waits until all nodes of a cluster have everything, verifies what the server holds, and
+    /// tells of nodes without deferred keys.
     pub(super) fn verify(self, state: &LoadState) -> Verified {
         let can_resume = self.end_checkpoints(state);
         let all_nodes_s = wait_for_all_nodes(state);
+        let lacking = state.deferred_keys.lacking_nodes();
         let expectations = self.expectations.as_ref().filter(|_| state.is_through());
         let verification = expectations.map(|expectations| verify(state, expectations, self.validations.as_ref()));
+        for failure in lacking {
+            state.pool.fail(state.pool.end_position(), failure, true);
+        }
         Verified { validations: self.validations, can_resume, all_nodes_s, analyzed: None, verification }
     }
 
@@ -71,7 +75,8 @@ fn wait_for_all_nodes(state: &LoadState) -> Option<f64> {
     if state.targets.size() == 0 || state.pool.is_ending() {
         return None;
     }
-    let waited = state.monitor.wait_for_all_nodes(&state.targets, &|| state.pool.is_interrupted());
+    let longest = state.deferred_keys.longest_stop();
+    let waited = state.monitor.wait_for_all_nodes(&state.targets, longest, &|| state.pool.is_interrupted());
     waited.map(|waited| waited.as_secs_f64())
 }
 

@@ -12,7 +12,9 @@ use crate::cluster::{NodeMonitor, Targets};
 use crate::deferral::{Deferral, Validations};
 use crate::deferred_keys::DeferredKeys;
 use crate::progress::Progress;
-use crate::report::{CheckpointSummary, End, Summary, TableRows};
+use crate::rejects::Rejects;
+use crate::report::{CheckpointSummary, End, Failure, Summary, TableRows};
+use crate::throttle::{Throttle, ThrottleMonitor};
 
 /// What the threads of a load share. All of it is complete when the load is opened; only counters move. What a load
 /// learns at its end goes from phase to phase as a value ([`super::phases`]).
@@ -22,11 +24,16 @@ pub(super) struct LoadState {
     pub(super) start: Instant,
     pub(super) targets: Arc<Targets>,
     pub(super) monitor: NodeMonitor,
+    pub(super) throttle: Arc<Throttle>,
+    /// Where the user has limits for it.
+    pub(super) throttle_monitor: Option<ThrottleMonitor>,
     pub(super) pool: Pool,
     pub(super) progress: Arc<Progress>,
     /// `None` for a load without checkpoints.
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) checkpoints_disabled_reason: Option<String>,
+    /// Where failed statements go.
+    pub(super) rejects: Option<Rejects>,
     pub(super) rows_before: u64,
     /// How often the load has lost its main session and resumed automatically.
     pub(super) restarts: AtomicU64,
@@ -45,6 +52,14 @@ impl LoadState {
         let Some(checkpoints) = &self.checkpoints else { return };
         for failed in self.deferred_keys.build_missing(checkpoints, &self.progress) {
             self.pool.fail(self.pool.end_position(), failed.failure(b""), true);
+        }
+    }
+
+    /// The input is read: what the file of rejected statements holds is what has failed.
+    pub(super) fn finish_rejects(&self) {
+        let Some(rejects) = self.rejects.as_ref().filter(|_| self.is_through()) else { return };
+        if let Err(error) = rejects.finish() {
+            self.pool.fail(self.pool.end_position(), Failure::of_load(error.to_string()), true);
         }
     }
 
@@ -86,6 +101,8 @@ impl LoadState {
                 rows_before: self.rows_before,
                 restarts: self.restarts.load(Relaxed),
             },
+            throttle: self.throttle_monitor.as_ref().map(ThrottleMonitor::summary),
+            reject: self.rejects.as_ref().map(Rejects::summary),
             analyzed,
             verification,
             filtered: progress.filtered(),

@@ -24,7 +24,9 @@ impl Load {
     /// # Errors
     /// When a connection cannot be opened. Nothing of the input is read then.
     pub(super) fn load_stream(&self, is_resume: bool, output: &mut dyn Output) -> Result<Loaded, StartError> {
-        let LoadState { threads, targets, pool, progress, checkpoints, deferral, deferred_keys, .. } = &*self.state;
+        let LoadState {
+            threads, targets, pool, progress, checkpoints, deferral, deferred_keys, rejects, throttle, ..
+        } = &*self.state;
         let checkpoints = checkpoints.as_ref();
         let filter_rules = &self.filter_rules;
         let resume = if is_resume { self.open_resume()? } else { None };
@@ -44,11 +46,13 @@ impl Load {
             deferred_keys,
             checkpoints,
             filter_rules,
+            rejects: rejects.as_ref(),
+            throttle,
         };
         let mut coordinator = Coordinator::open(load_context, main, self.chunk_limits(), resume, output)?
             .with_expectations(self.options.verify.then(Expectations::default));
         if let Some(checkpoints) = checkpoints {
-            checkpoints.on_internal_connection(|_, _| Ok(()))?;
+            checkpoints.open_internal_connection()?;
         }
         thread::scope(|scope| {
             for number in 1..=*threads {
@@ -84,9 +88,10 @@ impl Load {
     }
 
     fn worker<'l>(&'l self, number: usize, catalog: &'l CatalogConnection) -> Worker<'l> {
-        let LoadState { targets, monitor, pool, progress, checkpoints, deferred_keys, .. } = &*self.state;
-        Worker::new(number, pool, progress, targets, monitor.throttle(), checkpoints.as_ref(), catalog)
+        let LoadState { targets, throttle, pool, progress, checkpoints, deferred_keys, rejects, .. } = &*self.state;
+        Worker::new(number, pool, progress, targets, throttle, checkpoints.as_ref(), catalog)
             .with_deferred_keys(deferred_keys)
+            .with_rejects(rejects.as_ref())
             .with_batch_rows(self.options.batch_rows)
     }
 

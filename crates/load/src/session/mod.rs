@@ -98,6 +98,8 @@ pub struct SessionState {
     changed: Variables,
     /// Unique keys are validated later: the one case in which a worker may go without their checks.
     defers_unique_checks: bool,
+    /// `foreign_key_checks` of the dump, where foreign keys are validated later.
+    deferred_foreign_key_checks: Option<Vec<u8>>,
 }
 
 impl PartialEq for SessionState {
@@ -130,10 +132,24 @@ impl SessionState {
     pub fn with_checks_off(&self, foreign_keys: bool, unique: bool) -> Self {
         let mut state = self.clone();
         if foreign_keys {
+            state.deferred_foreign_key_checks = Some(self.value(FOREIGN_KEY_CHECKS).to_vec());
             state.set(FOREIGN_KEY_CHECKS, Some(b"OFF".to_vec()));
         }
         state.defers_unique_checks = unique;
         state
+    }
+
+    /// The variables that the dump has given other values, without those that mean nothing in another session.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &str> {
+        self.changed.keys().map(String::as_str).filter(|name| is_propagated(name))
+    }
+
+    /// A variable's value as the dump has set it, which may be NULL; `None` for one that the server does not have.
+    pub(crate) fn own_value(&self, name: &str) -> Option<Option<&[u8]>> {
+        match &self.deferred_foreign_key_checks {
+            Some(own) if name == FOREIGN_KEY_CHECKS => Some(Some(own)),
+            _ => self.variable(name),
+        }
     }
 
     /// Whether a worker goes without unique checks.
@@ -339,15 +355,19 @@ impl AppliedState {
     }
 }
 
-/// A variable's value as SET takes it: a number stays one, because many variables refuse a string.
-fn value_as_sql(value: Option<&[u8]>) -> Vec<u8> {
-    let Some(value) = value else { return b"NULL".to_vec() };
+/// Whether a variable's value is a number: it stays one in a SET, because many variables refuse a string.
+pub(crate) fn is_number(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
-    let is_number = !digits.is_empty()
+    !digits.is_empty()
         && digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
         && digits.iter().filter(|byte| **byte == b'.').count() <= 1
-        && digits[0].is_ascii_digit();
-    if is_number {
+        && digits[0].is_ascii_digit()
+}
+
+/// A variable's value as SET takes it.
+fn value_as_sql(value: Option<&[u8]>) -> Vec<u8> {
+    let Some(value) = value else { return b"NULL".to_vec() };
+    if is_number(value) {
         return value.to_vec();
     }
     // Whatever the connection's character set is at the moment.

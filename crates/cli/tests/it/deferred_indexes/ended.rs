@@ -17,18 +17,19 @@ use crate::servers::{Server, pair};
 use crate::target;
 
 /// A row that another session has written and not committed: a row that refers to it stands still there.
-struct Held {
+pub struct Held {
     session: Connection,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.session.execute(b"COMMIT").unwrap();
+        // Its server may be gone.
+        let _ = self.session.execute(b"COMMIT");
     }
 }
 
 impl Held {
-    fn new(server: &Server) -> Held {
+    pub fn new(server: &Server) -> Held {
         let mut connection = server.connect();
         for statement in [
             "CREATE DATABASE hortator_held",
@@ -56,7 +57,7 @@ fn held_dump(tail: &str) -> Vec<u8> {
 }
 
 /// Starts a load of a file, and waits until it stands at the held table, with indexes missing.
-fn start_and_hold(server: &Server, arguments: &[&str]) -> Running {
+pub fn start_and_hold(server: &Server, arguments: &[&str]) -> Running {
     let running = Running::start(load_into(server, &[&[ALWAYS, "--chunk-bytes", "1000"][..], arguments].concat()));
     server.wait_until("SELECT COUNT(*) = 2000 FROM hortator_case.t");
     server.wait_until("SELECT COUNT(*) = 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'");
@@ -65,7 +66,7 @@ fn start_and_hold(server: &Server, arguments: &[&str]) -> Running {
 }
 
 /// What the client makes of the dump is what is there.
-fn assert_like_client(server: &Server, client: &Server, text: &[u8]) {
+pub fn assert_like_client(server: &Server, client: &Server, text: &[u8]) {
     let differences = differences(server, client, text);
     assert_same(&differences);
 }
@@ -82,12 +83,12 @@ fn differences(server: &Server, client: &Server, text: &[u8]) -> Vec<String> {
     theirs.iter().flat_map(of_schema).collect()
 }
 
-fn shown(server: &Server, statement: &str) -> String {
+pub fn shown(server: &Server, statement: &str) -> String {
     server.rows_of_case(statement)[0][1].clone()
 }
 
 /// Ends a load while its indexes are missing, and gives what it left.
-fn end_held(
+pub fn end_held(
     server: &Server,
     text: &[u8],
     how: impl FnOnce(Running) -> Option<Outcome>,
@@ -101,7 +102,7 @@ fn end_held(
     (folder, file, outcome)
 }
 
-fn kill(running: Running) -> Option<Outcome> {
+pub fn kill(running: Running) -> Option<Outcome> {
     signal(&running, Signal::KILL);
     running.finish_within(LIMIT);
     None
@@ -253,8 +254,9 @@ fn no_room_for_the_indexes() {
 fn many_tables(dice: &mut Dice) -> Vec<u8> {
     let mut text = String::new();
     for table in 0..12 {
+        let more = *dice.pick(&["", ", FULLTEXT KEY v2 (v)", ", FULLTEXT KEY v2 (v) COMMENT 'v', FULLTEXT KEY v3 (v)"]);
         text += &format!(
-            "CREATE TABLE t{table} (id INT PRIMARY KEY, a INT, v VARCHAR(60), p INT, KEY v (v), KEY a (a) COMMENT 'a', KEY p (p), KEY av (a, v)) ENGINE=InnoDB;\n"
+            "CREATE TABLE t{table} (id INT PRIMARY KEY, a INT, v VARCHAR(60), p INT, KEY v (v), KEY a (a) COMMENT 'a', KEY p (p), KEY av (a, v){more}) ENGINE=InnoDB;\n"
         );
         for statement in 0..dice.below(30) + 4 {
             let row = |row| {

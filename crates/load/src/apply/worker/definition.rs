@@ -51,10 +51,20 @@ impl Worker<'_> {
     fn define(&mut self, seqno: Seqno, chunk: &Chunk) {
         let statement = &chunk.statements[0];
         let Defined::Refused(error) = self.with_intent(seqno, chunk, &statement.text) else { return };
+        let failure = Failure::new(statement, &error);
+        if let Err(error) = self.reject(chunk, &[(statement, failure.clone())]) {
+            // It is not done, and to be tried again.
+            let retracted = self.mark_applied(chunk, 0, &ChunkStats::default());
+            self.pool.fail(seqno, Failure::finding(&statement.location, &statement.text, error.to_string()), true);
+            if let Err(error) = retracted {
+                self.fail_checkpoint(seqno, chunk, &error);
+            }
+            return;
+        }
         // Forced on, it is not to be tried again either.
         let covered = usize::from(self.pool.is_forced());
         let recorded = self.mark_applied(chunk, covered, &ChunkStats { failed: 1, ..ChunkStats::default() });
-        self.pool.fail(seqno, Failure::new(statement, &error), false);
+        self.pool.fail(seqno, failure, false);
         if let Err(error) = recorded {
             self.fail_checkpoint(seqno, chunk, &error);
         }

@@ -14,6 +14,9 @@ use crate::checkpoint::{Checkpoint, Checkpoints, RecoveryHint, Span, State, dige
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(30);
 const LOOKUP_PAUSE: Duration = Duration::from_millis(200);
 
+/// The engine whose rows and commits are all or nothing.
+const INNODB: &[u8] = b"InnoDB";
+
 /// Duplicate entry for a key.
 const DUPLICATE: u16 = 1062;
 
@@ -24,9 +27,44 @@ pub(super) struct ChunkStart {
     next_id: Option<u64>,
     /// The intent of the chunk is recorded.
     is_recorded: bool,
+    /// The rows are the first of their table, which this load has created.
+    is_first: bool,
+    /// The intent is in the local journal, and the transaction has no record.
+    is_local: bool,
 }
 
 impl ChunkStart {
+    /// Of a chunk that has only that to say so far.
+    pub(super) fn of_first_rows(is_first: bool) -> Self {
+        Self { is_first, ..Self::default() }
+    }
+
+    /// The rows are recorded in the local journal, and not in their transaction.
+    pub(super) fn is_local(&self) -> bool {
+        self.is_local
+    }
+
+    /// Decides, before the transaction, where the rows are recorded. Without a record on the server, the table tells a load
+    /// that resumes whether they are committed: it has no other rows.
+    pub(super) fn place_record(
+        &mut self,
+        checkpoints: &Checkpoints,
+        chunk: &Chunk,
+        target: &RowTarget,
+    ) -> Result<(), Error> {
+        if self.is_local || checkpoints.is_on_server() {
+            return Ok(());
+        }
+        let is_only_table = self.is_first && !target.implicit_id && target.table.engine.eq_ignore_ascii_case(INNODB);
+        if is_only_table && let Some(span) = span(&chunk.statements) {
+            let (table, recovery_hint) = (target.table.name.to_string(), RecoveryHint::Rows(0));
+            let intent = Checkpoint { span, state: State::Intent, table, rows: 0, last_id: 0, recovery_hint };
+            self.is_local = checkpoints.begin_rows_locally(&intent)?;
+            return Ok(());
+        }
+        checkpoints.register()
+    }
+
     /// For rows with generated AUTO_INCREMENT values, which do not roll back: the first attempt reads and records the next
     /// value, later attempts reset the table to it.
     pub(super) fn counter(
@@ -93,6 +131,11 @@ pub(crate) fn set_next_id(connection: &mut Connection, table: &TableName, next_i
     }
 }
 
+fn count_rows(connection: &mut Connection, table: &TableName) -> Result<u64, Error> {
+    let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
+    number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())
+}
+
 /// The run that these statements are; `None` for none.
 pub(super) fn span(statements: &[ChunkStatement]) -> Option<Span> {
     let (first, last) = (statements.first()?, statements.last()?);
@@ -144,6 +187,9 @@ impl Worker<'_> {
         start: &ChunkStart,
     ) -> Result<bool, Error> {
         let (Some(checkpoints), Some(current)) = (self.checkpoints, &mut self.connection) else { return Ok(true) };
+        if start.is_local {
+            return Ok(true);
+        }
         let first = chunk.statements[0].location.ordinal;
         let Some(checkpoint) = checkpoint_of(chunk, covered, stats) else {
             // Nothing of it stays.
@@ -163,17 +209,39 @@ impl Worker<'_> {
         }
     }
 
+    /// The first `covered` statements of a chunk are committed without a record: records that.
+    pub(super) fn mark_committed(&mut self, chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Result<(), Error> {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        let checkpoint = checkpoint_of(chunk, covered, stats);
+        let is_marked = match &checkpoint {
+            Some(checkpoint) => checkpoints.close_locally(checkpoint, None)?,
+            None => checkpoints.retract_locally(chunk.statements[0].location.ordinal)?,
+        };
+        // Else the intent has gone to the server meanwhile.
+        if is_marked { Ok(()) } else { self.mark_on_server(chunk, checkpoint.as_ref()) }
+    }
+
     /// Whether a commit without an answer is applied; `None` without checkpoints, or if there was nothing to record. A node
     /// that has just left its cluster may still take a connection, and then no statement: it is asked again, or another.
-    pub(super) fn was_committed(&mut self, chunk: &Chunk, covered: usize) -> Result<Option<bool>, Error> {
+    pub(super) fn was_committed(
+        &mut self,
+        chunk: &Chunk,
+        target: &RowTarget,
+        covered: usize,
+        start: &ChunkStart,
+    ) -> Result<Option<bool>, Error> {
         let Some(checkpoints) = self.checkpoints.filter(|_| covered > 0) else { return Ok(None) };
         let first = chunk.statements[0].location.ordinal;
-        let start = Instant::now();
+        let begun = Instant::now();
         loop {
-            match self.on_connection(chunk, |connection, _, _| checkpoints.is_applied(connection, first)) {
+            let found = self.on_connection(chunk, |connection, _, _| match start.is_local {
+                true => Ok(count_rows(connection, &target.table.name)? > 0),
+                false => checkpoints.is_applied(connection, first),
+            });
+            match found {
                 Err(error)
                     if (error.is_unready() || error.is_lost())
-                        && start.elapsed() < LOOKUP_TIMEOUT
+                        && begun.elapsed() < LOOKUP_TIMEOUT
                         && !self.pool.is_interrupted() =>
                 {
                     std::thread::sleep(LOOKUP_PAUSE);
@@ -202,10 +270,8 @@ impl Worker<'_> {
     /// Records the intent of rows of a table that is not transactional.
     pub(super) fn write_rows_intent(&mut self, chunk: &Chunk, target: &RowTarget) -> Result<(), Error> {
         let Some(checkpoints) = self.checkpoints else { return Ok(()) };
-        let name = &target.table.name;
-        let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
         self.on_connection(chunk, |connection, _, _| {
-            let count = number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())?;
+            let count = count_rows(connection, &target.table.name)?;
             let Some(checkpoint) = checkpoint_of(chunk, chunk.statements.len(), &ChunkStats::default()) else {
                 return Ok(());
             };
@@ -226,11 +292,14 @@ impl Worker<'_> {
             Some(checkpoint) => checkpoints.close_with_server(checkpoint)?,
             None => checkpoints.retract_locally(first)?,
         };
-        if is_local {
-            return Ok(());
-        }
+        if is_local { Ok(()) } else { self.mark_on_server(chunk, checkpoint.as_ref()) }
+    }
+
+    fn mark_on_server(&mut self, chunk: &Chunk, checkpoint: Option<&Checkpoint>) -> Result<(), Error> {
+        let Some(checkpoints) = self.checkpoints else { return Ok(()) };
+        let first = chunk.statements[0].location.ordinal;
         self.on_connection(chunk, |connection, _, _| match checkpoint {
-            Some(ref checkpoint) => checkpoints.close(connection, checkpoint).map(drop),
+            Some(checkpoint) => checkpoints.close(connection, checkpoint).map(drop),
             None => checkpoints.retract(connection, first).map(drop),
         })
     }

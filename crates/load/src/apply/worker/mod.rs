@@ -1,7 +1,7 @@
 //! A worker: one connection that applies chunks, each in a transaction that is replayed whole when it must be.
 //!
 //! Modules: `transaction` is one attempt at a chunk, `non_transactional` rows of engines without transactions,
-//! `definition` DDL, `deferred_keys` keys that are
+//! `definition` DDL, `rejected` what failed in a forced load, `deferred_keys` keys that are
 //! built after the rows, `first_rows` rows of a table that is new, `journal` the checkpoints, `worker_connection` the connection and its session.
 
 mod deferred_keys;
@@ -9,6 +9,7 @@ mod definition;
 mod first_rows;
 mod journal;
 mod non_transactional;
+mod rejected;
 mod transaction;
 mod worker_connection;
 
@@ -20,15 +21,17 @@ use hortator_mysql::catalog::TableKind;
 use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::catalog_connection::CatalogConnection;
-use super::chunk::{Chunk, RowTarget, Work};
-use super::pool::{CommitSlot, Pool};
+use super::chunk::{Atomicity, Chunk, RowTarget, Work};
+use super::pool::{CommitSlot, Next, Pool};
 use super::row_sender::{Protocol, RowSender};
 use super::worker_start::WorkerStart;
 use crate::checkpoint::{Checkpoints, RecoveryHint};
-use crate::cluster::{Targets, Throttle};
+use crate::cluster::Targets;
 use crate::deferred_keys::DeferredKeys;
 use crate::progress::Progress;
+use crate::rejects::Rejects;
 use crate::report::Failure;
+use crate::throttle::Throttle;
 use journal::ChunkStart;
 pub(crate) use journal::set_next_id;
 use worker_connection::WorkerConnection;
@@ -53,9 +56,13 @@ pub struct Worker<'l> {
     catalog: &'l CatalogConnection,
     /// `None` for a worker that gets no such chunk.
     deferred_keys: Option<&'l DeferredKeys>,
+    /// Where statements go that fail in a forced load.
+    rejects: Option<&'l Rejects>,
     /// From 1; 0 is the main session.
     number: usize,
     connection: Option<WorkerConnection>,
+    /// Rows of the chunk under way.
+    applied_rows: u64,
     sender: RowSender,
     /// See [`RowSender::new`].
     batch_rows: Option<usize>,
@@ -138,8 +145,10 @@ impl<'l> Worker<'l> {
             checkpoints,
             catalog,
             deferred_keys: None,
+            rejects: None,
             number,
             connection: None,
+            applied_rows: 0,
             sender: RowSender::default(),
             batch_rows: None,
         }
@@ -149,6 +158,12 @@ impl<'l> Worker<'l> {
     #[must_use]
     pub(crate) fn with_deferred_keys(self, deferred_keys: &'l DeferredKeys) -> Self {
         Self { deferred_keys: Some(deferred_keys), ..self }
+    }
+
+    /// Keeps failed statements.
+    #[must_use]
+    pub(crate) fn with_rejects(self, rejects: Option<&'l Rejects>) -> Self {
+        Self { rejects, ..self }
     }
 
     /// Sends rows in batches of this size instead of bulk execute.
@@ -166,14 +181,16 @@ impl<'l> Worker<'l> {
         }
         while let Some((seqno, mut chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
-            if let Work::FirstRows { form, atomicity } = &chunk.work
+            let is_first =
+                matches!(chunk.work, Work::FirstRows { atomicity: Atomicity::Statement, is_empty_before: true, .. });
+            if let Work::FirstRows { form, atomicity, .. } = &chunk.work
                 && let Some(target) = self.target_of_new(seqno, &chunk, form)
             {
                 chunk.work = Work::Rows { target, commit_queue: None, atomicity: *atomicity };
             }
             match &chunk.work {
                 Work::Rows { target, commit_queue, .. } => {
-                    self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::default());
+                    self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::of_first_rows(is_first));
                 }
                 // The load ends here.
                 Work::FirstRows { .. } => {}
@@ -184,18 +201,23 @@ impl<'l> Worker<'l> {
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);
             self.pool.complete(seqno, chunk.commit_queue());
-            self.throttle.leave();
+            self.throttle.leave(std::mem::take(&mut self.applied_rows), chunk.text_bytes() as u64);
         }
     }
 
     /// The next chunk, once there is room for it: whoever is held back holds no chunk, so that nobody waits for it.
     fn next_chunk(&self) -> Option<(Seqno, Chunk)> {
-        self.throttle.enter(&|| self.pool.is_ending());
-        let next = self.pool.take();
-        if next.is_none() {
-            self.throttle.leave();
+        loop {
+            self.throttle.enter(&|| self.pool.is_over());
+            match self.pool.take(&|| self.throttle.is_held()) {
+                Some(Next::Chunk(seqno, chunk)) => return Some((seqno, chunk)),
+                Some(Next::Held) => self.throttle.leave(0, 0),
+                None => {
+                    self.throttle.leave(0, 0);
+                    return None;
+                }
+            }
         }
-        next
     }
 
     fn rows(

@@ -1,11 +1,12 @@
 //! Rows of tables that are not transactional.
 
 use hortator_core::Seqno;
-use hortator_mysql::Error;
+use hortator_mysql::{Connection, Error, quote_identifier};
 
 use super::{Attempt, ChunkStats, Worker, is_of_server, number};
-use crate::apply::chunk::{Chunk, RowTarget};
+use crate::apply::chunk::{Chunk, ChunkStatement, RowTarget};
 use crate::apply::row_sender::Protocol;
+use crate::rejects::{RejectError, Rejects, Repeat, SOME_STAYED, remaining_rows, repeat_of_rows};
 use crate::report::Failure;
 
 impl Worker<'_> {
@@ -15,6 +16,7 @@ impl Worker<'_> {
         let mut failed = None;
         let mut last_id = 0;
         let mut failures = Vec::new();
+        let mut unkept = None;
         let force = self.pool.is_forced();
         if let Err(error) = self.write_rows_intent(chunk, target) {
             return self.fail_checkpoint(seqno, chunk, &error);
@@ -22,6 +24,7 @@ impl Worker<'_> {
         let mut done_to = 0;
         let mut has_ended = false;
         self.targets.local_rows(&target.table.name);
+        let rejects = self.rejects;
         let outcome = self.on_connection(chunk, |connection, sender, pool| {
             if target.implicit_id {
                 connection.execute(b"SET last_insert_id = 0")?;
@@ -32,11 +35,25 @@ impl Worker<'_> {
                 }
                 done_to = index + 1;
                 has_ended = false;
+                let before = rejects.map(|_| count_rows(connection, target)).transpose()?;
                 match sender.send_text(connection, &statement.text, target) {
                     Ok(done) => stats.add(&done, Protocol::Text, 1),
                     Err(Error::Server(_)) if pool.is_interrupted() => break,
                     Err(error @ Error::Server(_)) => {
-                        failures.push(Failure::new(statement, &error));
+                        let failure = Failure::new(statement, &error);
+                        if let (Some(rejects), Some(before)) = (rejects, before) {
+                            let kept = count_rows(connection, target)?.checked_sub(before);
+                            if let Err(error) = reject_rest(rejects, chunk, statement, &failure, kept) {
+                                if kept == Some(0) {
+                                    // It has left nothing, so what stands before it is all that was done.
+                                    (done_to, has_ended) = (index, true);
+                                }
+                                unkept =
+                                    Some(Failure::finding(&statement.location, &statement.text, error.to_string()));
+                                break;
+                            }
+                        }
+                        failures.push(failure);
                         if !force {
                             break;
                         }
@@ -64,11 +81,15 @@ impl Worker<'_> {
             self.pool.fail(seqno, Failure::of_checkpoint_error(&chunk.statements[0], &error), true);
         }
         stats.count(target, self.progress);
+        self.applied_rows += stats.rows;
         if last_id > 0 {
             self.pool.generated_id(seqno, last_id);
         }
         for failure in failures {
             self.pool.fail(seqno, failure, false);
+        }
+        if let Some(failure) = unkept {
+            self.pool.fail(seqno, failure, true);
         }
         if let Err(error) = outcome
             && !self.pool.is_interrupted()
@@ -95,4 +116,29 @@ impl Worker<'_> {
             self.pool.fail(seqno, failure, true);
         }
     }
+}
+
+/// The rows of a table.
+fn count_rows(connection: &mut Connection, target: &RowTarget) -> Result<u64, Error> {
+    let name = &target.table.name;
+    let place = [quote_identifier(&name.schema), quote_identifier(&name.table)].join(&b'.');
+    number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())
+}
+
+/// Puts a failed statement into the file of `--reject`, without its first `kept` rows, which have stayed.
+fn reject_rest(
+    rejects: &Rejects,
+    chunk: &Chunk,
+    statement: &ChunkStatement,
+    failure: &Failure,
+    kept: Option<u64>,
+) -> Result<(), RejectError> {
+    let offset = statement.tuples.unwrap_or_default();
+    let rest = kept.and_then(|kept| remaining_rows(&statement.text, offset, &chunk.dialect, kept));
+    let repeat = match repeat_of_rows(&statement.text, offset, &chunk.dialect) {
+        Repeat::AsWritten if rest.is_none() => Repeat::WithNote(SOME_STAYED),
+        repeat => repeat,
+    };
+    let text = rest.as_deref().unwrap_or(&statement.text);
+    rejects.append(&[super::rejected::rejected(chunk, statement, text, failure, repeat)]).map(drop)
 }

@@ -28,6 +28,10 @@ impl Worker<'_> {
         start: &mut ChunkStart,
     ) -> Attempt {
         let force = self.pool.is_forced();
+        let placed = self.checkpoints.map_or(Ok(()), |checkpoints| start.place_record(checkpoints, chunk, target));
+        if let Err(error) = placed {
+            return self.fail_checkpoint(seqno, chunk, &error);
+        }
         let began_in_commit_slot = commit_queue.is_none_or(|commit_queue| {
             self.pool.wait_for_commit_slot(seqno, commit_queue, Duration::ZERO) == CommitSlot::Ready
         });
@@ -68,7 +72,7 @@ impl Worker<'_> {
                                 // The server has rolled back more than the statement.
                                 return Err(error);
                             }
-                            failures.push(Failure::new(statement, &error));
+                            failures.push((statement, Failure::new(statement, &error)));
                             if !force {
                                 break;
                             }
@@ -94,7 +98,7 @@ impl Worker<'_> {
             return self.rolled_back(Attempt::Yield);
         }
         if !failures.is_empty() && chunk.is_transaction() {
-            for failure in failures {
+            for (_, failure) in failures {
                 self.pool.fail(seqno, failure, true);
             }
             return self.rolled_back(Attempt::Done);
@@ -113,52 +117,90 @@ impl Worker<'_> {
         }
         stats.last_id = last_id;
         stats.failed = if force { failures.len() as u64 } else { 0 };
-        match self.write_checkpoint(chunk, covered, &stats, start) {
+        let rejected = match self.reject(chunk, &failures) {
+            Ok(rejected) => rejected,
+            Err(error) => {
+                let statement = failures.first().map_or(&chunk.statements[0], |(statement, _)| *statement);
+                let failure = Failure::finding(&statement.location, &statement.text, error.to_string());
+                self.pool.fail(seqno, failure, true);
+                return self.rolled_back(Attempt::Done);
+            }
+        };
+        if let Err(attempt) = self.commit_recorded(seqno, chunk, target, covered, &stats, start) {
+            self.reopen_rejected(rejected);
+            return attempt;
+        }
+        stats.count(target, self.progress);
+        self.applied_rows += stats.rows;
+        if last_id > 0 {
+            self.pool.generated_id(seqno, last_id);
+        }
+        for (_, failure) in failures {
+            self.pool.fail(seqno, failure, false);
+        }
+        Attempt::Done
+    }
+
+    /// Writes the checkpoint and commits. An error is what becomes of the chunk where that is not done.
+    fn commit_recorded(
+        &mut self,
+        seqno: Seqno,
+        chunk: &Chunk,
+        target: &RowTarget,
+        covered: usize,
+        stats: &ChunkStats,
+        start: &mut ChunkStart,
+    ) -> Result<(), Attempt> {
+        match self.write_checkpoint(chunk, covered, stats, start) {
             Ok(true) => {}
             // An earlier attempt has been committed after all.
             Ok(false) => {
                 self.rolled_back(Attempt::Done);
-                stats.count(target, self.progress);
-                return Attempt::Done;
+                return Ok(());
             }
-            Err(error) if error.is_lost() || error.is_transient() => return self.rolled_back(Attempt::Replay(error)),
+            Err(error) if error.is_lost() || error.is_transient() => {
+                return Err(self.rolled_back(Attempt::Replay(error)));
+            }
             Err(error) => {
                 self.pool.fail(seqno, Failure::of_checkpoint_error(&chunk.statements[0], &error), true);
-                return self.rolled_back(Attempt::Done);
+                return Err(self.rolled_back(Attempt::Done));
             }
         }
-        if let Err(error) = self.commit() {
-            return match error {
-                Error::Server(_) if self.pool.is_interrupted() => self.rolled_back(Attempt::Cancelled),
-                Error::Server(_) if error.is_transient() => self.rolled_back(Attempt::Replay(error)),
-                Error::Server(_) => {
-                    self.pool.fail(seqno, Failure::of_commit(chunk, &error), true);
-                    self.rolled_back(Attempt::Done)
-                }
-                _ => {
-                    self.connection = None;
-                    match self.was_committed(chunk, covered) {
-                        Ok(Some(true)) => {
-                            stats.count(target, self.progress);
-                            Attempt::Done
-                        }
-                        Ok(Some(false)) => Attempt::Replay(error),
-                        Ok(None) | Err(_) => {
-                            self.pool.fail(seqno, Failure::ambiguous_commit(chunk, &error), true);
-                            Attempt::Done
-                        }
+        let Err(error) = self.commit() else {
+            self.committed(seqno, chunk, covered, stats, start);
+            return Ok(());
+        };
+        Err(match error {
+            Error::Server(_) if self.pool.is_interrupted() => self.rolled_back(Attempt::Cancelled),
+            Error::Server(_) if error.is_transient() => self.rolled_back(Attempt::Replay(error)),
+            Error::Server(_) => {
+                self.pool.fail(seqno, Failure::of_commit(chunk, &error), true);
+                self.rolled_back(Attempt::Done)
+            }
+            _ => {
+                self.connection = None;
+                match self.was_committed(chunk, target, covered, start) {
+                    Ok(Some(true)) => {
+                        self.committed(seqno, chunk, covered, stats, start);
+                        return Ok(());
+                    }
+                    Ok(Some(false)) => Attempt::Replay(error),
+                    Ok(None) | Err(_) => {
+                        self.pool.fail(seqno, Failure::ambiguous_commit(chunk, &error), true);
+                        Attempt::Done
                     }
                 }
-            };
+            }
+        })
+    }
+
+    /// A transaction is committed: where it has no record, that is recorded now.
+    fn committed(&mut self, seqno: Seqno, chunk: &Chunk, covered: usize, stats: &ChunkStats, start: &ChunkStart) {
+        if start.is_local()
+            && let Err(error) = self.mark_committed(chunk, covered, stats)
+        {
+            self.fail_checkpoint(seqno, chunk, &error);
         }
-        stats.count(target, self.progress);
-        if last_id > 0 {
-            self.pool.generated_id(seqno, last_id);
-        }
-        for failure in failures {
-            self.pool.fail(seqno, failure, false);
-        }
-        Attempt::Done
     }
 
     /// Waits for the commit slot with the transaction open; returns what to do instead of committing, if anything.

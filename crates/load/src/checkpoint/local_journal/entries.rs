@@ -19,6 +19,11 @@ struct Entry {
 }
 
 impl Entries {
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// A statement begins.
     pub(super) fn begin(&mut self, checkpoint: &Checkpoint) {
         self.0.insert(checkpoint.span.first, Entry { checkpoint: checkpoint.clone(), digest: None });

@@ -29,12 +29,31 @@ pub(super) struct JournalFile {
 impl JournalFile {
     /// Makes a file with a header.
     pub(super) fn create(folder: &Path, id: &FileId) -> io::Result<Self> {
+        let name = format!("load-{}-{:016x}-{}.journal", id.load_id, id.journal_id, id.generation);
+        Self::create_with(folder, &name, &lines::header(id), |_| Ok(()))
+    }
+
+    /// Makes one that has the local record too, and is locked as long as it is open.
+    pub(super) fn create_record(folder: &Path, id: &FileId, record: &str) -> io::Result<Self> {
+        let name = format!("load-{}-{:016x}.{}", id.load_id, id.journal_id, super::local_record::EXTENSION);
+        let lines = [lines::header(id), lines::local_record(record)].concat();
+        Self::create_with(folder, &name, &lines, |file| Ok(file.try_lock()?))
+    }
+
+    fn create_with(
+        folder: &Path,
+        name: &str,
+        lines: &[u8],
+        prepare: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<Self> {
         fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder)?;
-        let folder = fs::canonicalize(folder)?;
-        let path = folder.join(format!("load-{}-{:016x}-{}.journal", id.load_id, id.journal_id, id.generation));
+        let path = fs::canonicalize(folder)?.join(name);
         let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&path)?;
         let mut created = Self { file, path, end: 0 };
-        let written = created.file.set_len(FILE_BYTES).and_then(|()| created.write(&lines::header(id)));
+        let written = prepare(&created.file)
+            .and_then(|()| created.file.set_len(FILE_BYTES))
+            .and_then(|()| if created.has_room(lines.len()) { Ok(()) } else { Err(ErrorKind::FileTooLarge.into()) })
+            .and_then(|()| created.write(lines));
         match written {
             Ok(()) => Ok(created),
             Err(error) => {
@@ -79,6 +98,16 @@ pub(super) fn read_id(path: &Path) -> Option<FileId> {
     let mut beginning = Vec::new();
     File::open(path).ok()?.take(HEADER_LIMIT_BYTES).read_to_end(&mut beginning).ok()?;
     lines::read_id(&beginning)
+}
+
+/// Says in a file that nobody writes that its load is on record on the server, in place of a line that was cut short.
+pub(super) fn mark_on_server(path: &Path) -> io::Result<()> {
+    let bytes = fs::read(path)?;
+    let used = memchr::memchr(0, &bytes).unwrap_or(bytes.len());
+    let end = memchr::memrchr(b'\n', &bytes[..used]).map_or(0, |newline| newline + 1);
+    let mut line = lines::on_server();
+    line.resize(line.len().max(used - end), 0);
+    OpenOptions::new().write(true).open(path)?.write_all_at(&line, end as u64)
 }
 
 /// Reads a file; an error says why it cannot be used.

@@ -2,6 +2,8 @@
 //!
 //! ```text
 //!   <check> H <format> <load> <journal> <generation> <boot id>
+//!   <check> L <record>                                              what it says of the load: see `local_record`
+//!   <check> S                                                       the load is on record on the server too
 //!   <check> B <first> <last> <digest> <state> <rows> <last id> <line> <byte> <end byte> <file> <table> <hint>    begun
 //!   <check> E <first> <last> <digest> <state> <rows> <last id> <end byte> <hint>                                 ended
 //!   <check> R <first>                                                                   nothing of it is there
@@ -20,6 +22,8 @@ use crate::checkpoint::{Checkpoint, RecoveryHint, Span, State};
 
 /// The version of the lines.
 const FORMAT: u32 = 1;
+/// Says that the load is on record on the server.
+const ON_SERVER: &str = "S";
 /// Hexadecimal digits of the hash before each line.
 const CHECK_DIGITS: usize = 8;
 
@@ -39,6 +43,8 @@ pub(super) struct FileId {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contents {
     pub(super) id: FileId,
+    /// What it says of the load itself, which is on record nowhere else.
+    pub(super) local_record: Option<String>,
     /// In the order of the stream.
     pub(super) checkpoints: Vec<Checkpoint>,
     /// All of it is on disk, and nothing was written behind it.
@@ -52,6 +58,18 @@ pub(super) struct Damaged;
 /// The first line.
 pub(super) fn header(id: &FileId) -> Vec<u8> {
     checked(&format!("H {FORMAT} {} {:016x} {} {}", id.load_id, id.journal_id, id.generation, id.boot_id))
+}
+
+/// The second line, where the load is on record nowhere else.
+pub(super) fn local_record(record: &str) -> Vec<u8> {
+    let mut line = Line::new("L", 16 + 2 * record.len());
+    line.hex(record.as_bytes());
+    line.finish()
+}
+
+/// The load is on record on the server.
+pub(super) fn on_server() -> Vec<u8> {
+    checked(ON_SERVER)
 }
 
 /// A statement begins, or is recorded at once.
@@ -107,9 +125,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, Damaged> {
     let mut lines = bytes[..end].split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
     let id = lines.next().and_then(unchecked).and_then(read_header).ok_or(Damaged)?;
     let mut found: BTreeMap<u64, Checkpoint> = BTreeMap::new();
+    let mut local_record = None;
     let mut is_closed = false;
     for line in lines {
-        let line = unchecked(line).filter(|_| !is_closed).ok_or(Damaged)?;
+        // What is said of the load may be added by another process.
+        let line = unchecked(line).filter(|line| !is_closed || *line == ON_SERVER).ok_or(Damaged)?;
         let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
         match kind {
             "B" => {
@@ -118,11 +138,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, Damaged> {
             }
             "E" => read_ended(rest, &mut found).ok_or(Damaged)?,
             "R" => drop(rest.parse().ok().and_then(|first: u64| found.remove(&first)).ok_or(Damaged)?),
+            "L" => local_record = Some(unhex(rest).ok_or(Damaged)?),
+            ON_SERVER => local_record = None,
             "C" => is_closed = true,
             _ => return Err(Damaged),
         }
     }
-    Ok(Contents { id, checkpoints: found.into_values().collect(), is_closed })
+    Ok(Contents { id, local_record, checkpoints: found.into_values().collect(), is_closed })
 }
 
 fn read_header(line: &str) -> Option<FileId> {

@@ -16,6 +16,8 @@
 //! load that resumes brings its checkpoints to the server before anything else, so that all else reads checkpoints there.
 //! Without the file, or with one that may lack something, nothing is guessed: see [`LostJournal`].
 //!
+//! A load of a few statements has a file from its beginning, and nothing on the server: see [`local_record`].
+//!
 //! What the file says must hold when the server has crashed as well, and no checkpoint in the same log says so. So there is
 //! a local journal only where the server confirms no commit before it is on disk: [`ServerFacts::is_durable`].
 
@@ -23,6 +25,7 @@ mod anchor;
 mod entries;
 mod file;
 mod lines;
+mod local_record;
 #[cfg(test)]
 mod tests;
 
@@ -38,6 +41,7 @@ use file::JournalFile;
 use lines::FileId;
 
 pub(super) use anchor::{Anchor, Beginning};
+pub(super) use local_record::{LocalRecord, RecordFile, ServerIdentity, record_files};
 
 /// A file is renewed when it is older than this and a statement begins.
 const RENEWAL_INTERVAL: Duration = Duration::from_millis(250);
@@ -117,6 +121,8 @@ pub(super) struct LocalJournal {
     home: Option<(PathBuf, Machine)>,
     generations: u64,
     open: Option<Open>,
+    /// What the file that is open says of the load, which is on record nowhere else.
+    record: Option<LocalRecord>,
     /// What follows must not be in the file that is open: something before it is not on disk.
     is_expired: bool,
     /// Why there is no local journal any more.
@@ -139,7 +145,56 @@ impl LocalJournal {
     pub(super) fn new(load_id: u64, folder: Option<&Path>) -> Self {
         let journal_id = RandomState::new().build_hasher().finish();
         let home = folder.map(Path::to_path_buf).zip(Machine::current());
-        Self { load_id, journal_id, home, generations: 0, open: None, is_expired: false, given_up: None }
+        Self { load_id, journal_id, home, generations: 0, open: None, record: None, is_expired: false, given_up: None }
+    }
+
+    /// Begins with a file that has the local record of the load; false where there can be none.
+    pub(super) fn begin_record(&mut self, record: LocalRecord) -> bool {
+        let Some((folder, Machine { host, boot_id })) = &self.home else { return false };
+        let record = LocalRecord { host: host.clone(), ..record };
+        let (load_id, journal_id, boot_id) = (self.load_id, self.journal_id, boot_id.clone());
+        let id = FileId { load_id, journal_id, generation: self.generations, boot_id };
+        let Ok(text) = serde_json::to_string(&record) else { return false };
+        let Ok(file) = JournalFile::create_record(folder, &id, &text) else { return false };
+        let path = file.path().to_path_buf();
+        let anchor =
+            Anchor { id, host: host.clone(), path, server: record.server_name.clone(), from: record.beginning() };
+        if anchor.to_text().is_none() {
+            // The server could not name the file later.
+            file.remove();
+            return false;
+        }
+        self.open = Some(Open { anchor, file, since: Instant::now(), entries: Entries::default(), ends: Vec::new() });
+        self.record = Some(record);
+        true
+    }
+
+    /// What is on record in the file that is open, and nowhere else.
+    pub(super) fn record(&self) -> Option<(&LocalRecord, &Anchor)> {
+        self.record.as_ref().zip(self.open.as_ref().map(|open| &open.anchor))
+    }
+
+    /// The server has it now. The file says so too, should it be left behind.
+    pub(super) fn recorded(&mut self) {
+        if let Some(open) = self.open.as_mut().filter(|_| self.record.is_some()) {
+            let _ = open.write(&lines::on_server());
+        }
+        self.record = None;
+    }
+
+    /// Nothing is recorded in the file that is open.
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.as_ref().is_none_or(|open| open.entries.is_empty())
+    }
+
+    /// The load is over, and what is on record in the file only is of no use any more.
+    pub(super) fn end_record(&mut self) {
+        (self.home, self.record) = (None, None);
+        self.renewed(None);
+    }
+
+    pub(super) fn load_id(&self) -> u64 {
+        self.load_id
     }
 
     /// What follows goes to a new file.
@@ -191,9 +246,10 @@ impl LocalJournal {
         }
     }
 
-    /// Nothing has happened in it for a while.
+    /// Nothing has happened in it for a while; or it is the only record of a load that takes long.
     pub(super) fn is_idle(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.since.elapsed() >= IDLE_INTERVAL && open.entries.have_ended())
+        let may_go = |open: &Open| self.record.is_some() || open.entries.have_ended();
+        self.open.as_ref().is_some_and(|open| open.since.elapsed() >= IDLE_INTERVAL && may_go(open))
     }
 
     /// A statement begins.
@@ -319,6 +375,14 @@ fn read_as(anchor: &Anchor, path: &Path, machine: Option<&Machine>) -> Result<Ve
         return Err("it belongs to another load".to_owned());
     }
     Ok(contents.checkpoints)
+}
+
+/// The row that names a file may go before the file does: has the file say that it is no local record.
+pub(super) fn mark_on_server(anchor: &Anchor) {
+    let is_record = anchor.path.extension().is_some_and(|extension| extension == local_record::EXTENSION);
+    if is_record && file::read(&anchor.path).is_ok_and(|found| found.id == anchor.id && found.local_record.is_some()) {
+        let _ = file::mark_on_server(&anchor.path);
+    }
 }
 
 /// Removes the file that a row names, if it is here.

@@ -4,7 +4,8 @@ use std::fs;
 
 use super::file::FILE_BYTES;
 use super::*;
-use crate::checkpoint::{Checkpoint, RecoveryHint, Span, State, digest};
+use crate::checkpoint::identity::InputFile;
+use crate::checkpoint::{Checkpoint, Identity, RecoveryHint, Span, State, digest};
 
 const TEXTS: [&[u8]; 4] = [b"UPDATE m SET a = 1", b"UPDATE m SET a = 2", b"CREATE USER u", b"UPDATE m SET a = 3"];
 
@@ -241,4 +242,139 @@ fn what_a_server_confirms() {
     assert!(!is_durable("1", "1", "0") && !is_durable("1", "1", "100"));
     assert!(!is_durable("0", "0", "1") && !is_durable("2", "0", "1") && !is_durable("", "", ""));
     assert_eq!(ServerFacts::new("1", "0", "0", "s", true).server, "");
+}
+
+fn record() -> LocalRecord {
+    let server = ServerIdentity { name: "a server: its data".to_owned(), lsn: 1000 };
+    let file = InputFile { name: "a dump\n.sql".to_owned(), size_bytes: Some(7) };
+    let input = Identity { files: vec![file], ..Identity::default() };
+    let (schema, server_name) = ("hortator".to_owned(), "a server".to_owned());
+    LocalRecord { schema, server, server_name, host: String::new(), input, threads: 4, started_at: 1_700_000_000 }
+}
+
+/// A load that is on record in a file only, in a folder.
+fn load_with_record(folder: &Path) -> LocalJournal {
+    let mut local = LocalJournal::new(7, Some(folder));
+    local.home = Some((folder.to_path_buf(), machine()));
+    assert!(local.begin_record(record()));
+    local
+}
+
+#[test]
+fn a_local_record_is_found_and_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut local = load_with_record(folder.path());
+    assert!(local.is_empty());
+    assert_eq!(local.next(1), Next::Append);
+    local.begin(&intent(5, RecoveryHint::Rows(0))).unwrap();
+    assert!(!local.is_empty());
+    fs::write(folder.path().join("load-1-2.record"), "something else").unwrap();
+    fs::write(folder.path().join("load-1-3.record"), "\0").unwrap();
+    let [found] = &record_files(folder.path())[..] else { panic!("one of them has a record") };
+    assert!(found.is_running());
+    let expected = LocalRecord { host: "here".to_owned(), ..record() };
+    assert_eq!((found.load_id(), &found.record), (7, &expected));
+    let (in_use, anchor) = local.record().unwrap();
+    assert_eq!((in_use, anchor), (&expected, &found.anchor));
+    assert_eq!(anchor.from, Beginning { ordinal: 1, file: "a dump\n.sql".to_owned(), line: 1 });
+    assert_eq!(Anchor::from_text(7, &anchor.to_text().unwrap(), anchor.from.clone()).as_ref(), Some(anchor));
+    let read = read_as(anchor, &anchor.path, Some(&machine())).unwrap();
+    assert_eq!(states(&read), [(5, State::Intent)]);
+    // The load is killed.
+    drop(local);
+    let [found] = &record_files(folder.path())[..] else { panic!("the record stays") };
+    assert!(!found.is_running());
+    assert!(record_files(folder.path())[0].is_running(), "who has found it has its lock");
+    found.remove();
+    assert!(record_files(folder.path()).is_empty());
+    assert!(record_files(&folder.path().join("missing")).is_empty());
+}
+
+#[test]
+fn a_local_record_is_of_one_server_with_its_data() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(load_with_record(folder.path()));
+    let [found] = &record_files(folder.path())[..] else { panic!("there is one") };
+    let now = |name: &str, lsn| ServerIdentity { name: name.to_owned(), lsn };
+    assert!(found.is_of("hortator", &now("a server: its data", 1000)));
+    assert!(found.is_of("hortator", &now("a server: its data", 1001)));
+    assert!(!found.is_of("hortator", &now("a server: its data", 999)), "the data is older than the load");
+    assert!(!found.is_of("hortator", &now("a server: other data", 1000)));
+    assert!(!found.is_of("other", &now("a server: its data", 1000)));
+}
+
+#[test]
+fn a_load_with_a_local_record_ends_or_goes_to_the_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut local = load_with_record(folder.path());
+    local.begin(&intent(5, RecoveryHint::None)).unwrap();
+    assert!(!local.is_idle());
+    local.open.as_mut().unwrap().since -= IDLE_INTERVAL;
+    assert!(local.is_idle(), "it takes long");
+    assert_eq!(record_files(folder.path()).len(), 1);
+    local.recorded();
+    assert!(local.record().is_none());
+    assert!(record_files(folder.path()).is_empty(), "the server has it");
+    let anchor = local.open().unwrap().anchor.clone();
+    assert_eq!(states(&read_as(&anchor, &anchor.path, Some(&machine())).unwrap()), [(5, State::Intent)]);
+    assert!(!local.is_idle(), "a statement has not ended");
+    let path = local.open().unwrap().anchor.path.clone();
+    assert!(path.exists());
+    local.renewed(None);
+    assert!(!path.exists());
+    let mut local = load_with_record(folder.path());
+    local.end_record();
+    assert!(record_files(folder.path()).is_empty());
+    assert_eq!(local.next(9), Next::Server);
+    // No folder, no record.
+    assert!(!LocalJournal::new(7, None).begin_record(record()));
+    let file = folder.path().join("a file");
+    fs::write(&file, "").unwrap();
+    assert!(!LocalJournal::new(7, Some(&file.join("below"))).begin_record(record()));
+    // An input of very many files has no room in it.
+    let names = (0..100_000)
+        .map(|number| InputFile { name: format!("a file of a dump with a long name, {number}"), size_bytes: None });
+    let input = Identity { files: names.collect(), ..Identity::default() };
+    assert!(!LocalJournal::new(7, Some(folder.path())).begin_record(LocalRecord { input, ..record() }));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_of_a_killed_load_is_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut local = load_with_record(folder.path());
+    local.begin(&intent(5, RecoveryHint::None)).unwrap();
+    let anchor = local.open().unwrap().anchor.clone();
+    let whole = fs::read(&anchor.path).unwrap();
+    local.begin(&intent(6, RecoveryHint::None)).unwrap();
+    drop(local);
+    let longer = fs::read(&anchor.path).unwrap();
+    let used = |bytes: &[u8]| memchr::memchr(0, bytes).unwrap();
+    // Killed in the middle of the second intent.
+    for cut in (used(&whole)..=used(&longer)).step_by(9) {
+        let mut torn = longer.clone();
+        torn[cut..].fill(0);
+        fs::write(&anchor.path, &torn).unwrap();
+        let expected = read_as(&anchor, &anchor.path, Some(&machine())).unwrap();
+        assert_eq!(record_files(folder.path()).len(), 1);
+        mark_on_server(&anchor);
+        assert!(record_files(folder.path()).is_empty());
+        assert_eq!(read_as(&anchor, &anchor.path, Some(&machine())), Ok(expected), "byte {cut}");
+        let marked = fs::read(&anchor.path).unwrap();
+        mark_on_server(&anchor);
+        assert_eq!(fs::read(&anchor.path).unwrap(), marked);
+    }
+    // One that lasts, as the server was gone.
+    let mut local = load_with_record(&folder.path().join("other"));
+    local.begin(&intent(5, RecoveryHint::None)).unwrap();
+    let closed = local.open().unwrap().anchor.clone();
+    local.close();
+    mark_on_server(&closed);
+    let restarted = Machine { boot_id: "again".to_owned(), ..machine() };
+    assert_eq!(states(&read_as(&closed, &closed.path, Some(&restarted)).unwrap()), [(5, State::Intent)]);
+
+    let other = Anchor { id: FileId { load_id: 8, ..anchor.id.clone() }, ..anchor.clone() };
+    fs::write(&anchor.path, &longer).unwrap();
+    mark_on_server(&other);
+    assert_eq!(record_files(folder.path()).len(), 1, "it belongs to another load");
 }

@@ -49,20 +49,23 @@ fn only_nodes_that_can_stop_the_cluster_count_for_the_throttle() {
 fn a_node_has_everything_once_it_has_applied_it() {
     let start = Instant::now();
     let mut moved = (0, start);
-    assert_eq!(view(sample()).catch_up(100, start, &mut moved), CatchUp::Complete);
-    assert_eq!(view(sample()).catch_up(101, start, &mut moved), CatchUp::Pending);
+    assert_eq!(view(sample()).catch_up(100, start, &mut moved, STANDSTILL_TIMEOUT), CatchUp::Complete);
+    assert_eq!(view(sample()).catch_up(101, start, &mut moved, STANDSTILL_TIMEOUT), CatchUp::Pending);
     assert_eq!(moved.0, 100);
     // It has not moved for too long.
     moved.1 = ago(STANDSTILL_TIMEOUT);
-    assert_eq!(view(sample()).catch_up(101, start, &mut moved), CatchUp::Lost);
-    assert_eq!(view(NodeSample { is_member: false, ..sample() }).catch_up(100, start, &mut moved), CatchUp::Lost);
+    assert_eq!(view(sample()).catch_up(101, start, &mut moved, STANDSTILL_TIMEOUT), CatchUp::Lost);
+    assert_eq!(
+        view(NodeSample { is_member: false, ..sample() }).catch_up(100, start, &mut moved, STANDSTILL_TIMEOUT),
+        CatchUp::Lost
+    );
 }
 
 #[test]
 fn a_look_from_before_the_last_commit_says_nothing() {
     let mut before = view(sample());
     before.latest = Some((ago(Duration::from_secs(1)), sample()));
-    assert_eq!(before.catch_up(100, Instant::now(), &mut (0, Instant::now())), CatchUp::Pending);
+    assert_eq!(before.catch_up(100, Instant::now(), &mut (0, Instant::now()), STANDSTILL_TIMEOUT), CatchUp::Pending);
 }
 
 #[test]
@@ -70,9 +73,9 @@ fn a_node_that_does_not_answer_is_waited_for_a_while_if_it_ever_did() {
     let start = Instant::now();
     let mut view = view(sample());
     view.unreachable_since = Some(start);
-    assert_eq!(view.catch_up(101, start, &mut (0, start)), CatchUp::Pending);
+    assert_eq!(view.catch_up(101, start, &mut (0, start), STANDSTILL_TIMEOUT), CatchUp::Pending);
     view.unreachable_since = Some(ago(SILENCE_TIMEOUT));
-    assert_eq!(view.catch_up(100, start, &mut (0, start)), CatchUp::Lost);
+    assert_eq!(view.catch_up(100, start, &mut (0, start), STANDSTILL_TIMEOUT), CatchUp::Lost);
     let never = NodeView { was_unreachable: true, ..NodeView::default() };
-    assert_eq!(never.catch_up(100, start, &mut (0, start)), CatchUp::Lost);
+    assert_eq!(never.catch_up(100, start, &mut (0, start), STANDSTILL_TIMEOUT), CatchUp::Lost);
 }

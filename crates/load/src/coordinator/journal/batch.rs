@@ -92,6 +92,7 @@ impl MainSession<'_> {
             let sent = self.send_together(batch, &[], &mut 0)?;
             return self.note_results(batch, sent).map(|(rows, _)| BatchResult::Ran(rows));
         }
+        self.register(&batch[0].statement)?;
         match self.is_in_dumps_transaction() {
             true => self.run_batch_within(batch).map(BatchResult::Ran),
             false => self.run_batch_apart(batch),

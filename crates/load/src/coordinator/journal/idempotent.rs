@@ -280,8 +280,7 @@ impl MainSession<'_> {
         // Under the dump's own locks, the write would wait for them.
         let last = self.unrecorded.last.take().filter(|_| !self.is_gone() && !self.is_closed_to_others());
         if let (Some((checkpoint, _)), Some(checkpoints)) = (last, self.checkpoints) {
-            let _ =
-                checkpoints.on_internal_connection(|checkpoints, internal| checkpoints.write(internal, &checkpoint));
+            let _ = checkpoints.record_apart(&checkpoint);
         }
     }
 
@@ -301,7 +300,7 @@ impl MainSession<'_> {
         if self.is_bound {
             return Ok(());
         }
-        self.on_internal_connection(location, b"", |checkpoints, internal| checkpoints.write(internal, checkpoint))?;
+        self.apart(location, b"", |checkpoints| checkpoints.record_apart(checkpoint))?;
         self.is_bound = checkpoint.state == State::SessionBound;
         Ok(())
     }

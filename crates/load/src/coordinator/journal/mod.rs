@@ -187,6 +187,9 @@ impl MainSession<'_> {
             return self.run(statement);
         }
         let info = &statement.info;
+        if info.diagnostics.is_some() || matches!(info.journal, JournalMode::Rows | JournalMode::Control) {
+            self.register(statement)?;
+        }
         if let Some(query) = info.diagnostics {
             return self.run_diagnostics_query(statement, query, effects);
         }
@@ -242,6 +245,11 @@ impl MainSession<'_> {
             self.run_with_intent(statement, effects, existence, is_rows || asked != Asked::No)
         }?;
         self.record_results(results, &statement.location).map(|()| rows)
+    }
+
+    /// Puts the load on record on the server, if it is not: before a transaction that its records are to be in.
+    pub(in crate::coordinator) fn register(&mut self, statement: &AnalyzedStatement) -> Result<(), Stopped> {
+        self.apart(&statement.location, &statement.text, Checkpoints::register)
     }
 
     /// Whether what runs now is committed by a later statement of the dump.

@@ -10,7 +10,7 @@ fn table(items: &str) -> String {
 
 fn deferred(items: &str, referenced: &[&str]) -> Result<Vec<String>, KeptReason> {
     let referenced = referenced.iter().map(|name| name.as_bytes().to_vec()).collect();
-    let keys = deferrable(table(items).as_bytes(), &referenced)?;
+    let keys = deferrable(table(items).as_bytes(), &referenced, true)?;
     Ok(keys.into_iter().map(|key| key.definition).collect())
 }
 
@@ -25,8 +25,38 @@ fn keys_behind_the_last_that_stays() {
             &[],
             some(&["KEY `k` (`a` DESC,`id`) USING BTREE COMMENT 'it''s, `k`)'"]),
         ),
-        ("  KEY `x``,y` (`a`),\n  FULLTEXT KEY `f` (`c`)", &[], some(&["KEY `x``,y` (`a`)"])),
-        ("  KEY `k` (`a`),\n  SPATIAL KEY `s` (`g`),\n  KEY `l` (`a`)", &[], some(&["KEY `l` (`a`)"])),
+        (
+            "  KEY `x``,y` (`a`),\n  FULLTEXT KEY `f` (`c`),\n  FULLTEXT KEY `g` (`c`,`d`) COMMENT 'g'",
+            &[],
+            some(&["KEY `x``,y` (`a`)", "FULLTEXT KEY `f` (`c`)", "FULLTEXT KEY `g` (`c`,`d`) COMMENT 'g'"]),
+        ),
+        (
+            "  KEY `k` (`a`),\n  SPATIAL KEY `s` (`g`),\n  KEY `l` (`a`)",
+            &[],
+            some(&["KEY `k` (`a`)", "SPATIAL KEY `s` (`g`)", "KEY `l` (`a`)"]),
+        ),
+        (
+            "  SPATIAL KEY `s` (`g`),\n  KEY `k` (`b`),\n  SPATIAL KEY `r` (`g`),\n  FULLTEXT KEY `f` (`c`)",
+            &["b"],
+            some(&["SPATIAL KEY `r` (`g`)", "FULLTEXT KEY `f` (`c`)"]),
+        ),
+        ("  FULLTEXT KEY `f` (`b`) IGNORED", &["b"], some(&["FULLTEXT KEY `f` (`b`) IGNORED"])),
+        (
+            "  FULLTEXT KEY `f` (`c`) /*!50100 WITH PARSER `words` */ ,\n  FULLTEXT KEY `g` (`d`)",
+            &[],
+            some(&["FULLTEXT KEY `f` (`c`) /*!50100 WITH PARSER `words` */", "FULLTEXT KEY `g` (`d`)"]),
+        ),
+        (
+            "  FULLTEXT KEY `f` (`c`) /*!50100 WITH PARSER `words` */  /* `foo`='1' */,\n  FULLTEXT KEY `g` (`d`)",
+            &[],
+            some(&["FULLTEXT KEY `g` (`d`)"]),
+        ),
+        (
+            "  `FTS_DOC_ID` bigint(20) unsigned NOT NULL,\n  KEY `k` (`a`),\n  FULLTEXT KEY `f` (`c`)",
+            &[],
+            some(&["KEY `k` (`a`)"]),
+        ),
+        ("  `FTS_DOC_ID` bigint(20) unsigned NOT NULL,\n  FULLTEXT KEY `f` (`c`)", &[], Err(NUMBERS_DOCUMENTS)),
         ("  KEY `k` (`a`),\n  KEY `l` (`b`),\n  KEY `m` (`a`,`b`)", &["b"], some(&["KEY `m` (`a`,`b`)"])),
         ("  KEY `k` (`a`),\n  KEY `l` (`b`)", &["b"], Err(ALL_NEEDED)),
         (
@@ -50,7 +80,7 @@ fn keys_behind_the_last_that_stays() {
 
 #[test]
 fn tables_that_are_not_deferred() {
-    let of = |text: &str| deferrable(text.as_bytes(), &BTreeSet::new());
+    let of = |text: &str| deferrable(text.as_bytes(), &BTreeSet::new(), false);
     assert_eq!(of("CREATE ALGORITHM=UNDEFINED VIEW `v` AS select 1"), Err(NOT_PRINTED));
     assert_eq!(of("CREATE TABLE `t` (\n  KEY `k` (`a`"), Err(NOT_PRINTED));
     assert_eq!(of("CREATE TABLE `t` (\n  KEY `k` (`a`)\n) ENGINE=Aria"), Err("its engine is not InnoDB"));
@@ -58,6 +88,31 @@ fn tables_that_are_not_deferred() {
     assert_eq!(of(parted), Err("it is partitioned"));
     let versioned = "CREATE TABLE `t` (\n  KEY `k` (`a`)\n) ENGINE=InnoDB WITH SYSTEM VERSIONING";
     assert_eq!(of(versioned), Err("it is system-versioned"));
+    assert_eq!(of("CREATE TABLE `t` (\n  FULLTEXT KEY `k` (`a`)\n) ENGINE=InnoDB"), Err(HAS_STOPWORDS));
+}
+
+#[test]
+fn one_fulltext_key_a_statement() {
+    let names = ["a", "f", "s", "g", "h"];
+    let kinds = ["KEY", "FULLTEXT KEY", "SPATIAL KEY", "FULLTEXT KEY", "FULLTEXT KEY"];
+    let key = |(name, kind): (&str, &str)| Key { name: name.to_owned(), definition: format!("{kind} `{name}` (`c`)") };
+    let all: Vec<Key> = names.into_iter().zip(kinds).map(key).collect();
+    let shown = |keys: &[&Key]| {
+        let statements = by_statement(keys).into_iter();
+        statements
+            .map(|keys| keys.iter().map(|key| key.name.as_str()).collect::<Vec<_>>().join(" "))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&all.iter().collect::<Vec<_>>()), ["a s f", "g", "h"]);
+    assert_eq!(shown(&[&all[3], &all[4]]), ["g", "h"]);
+    assert_eq!(shown(&[&all[0], &all[2]]), ["a s"]);
+    assert!(by_statement(&[]).is_empty());
+}
+
+#[test]
+fn fulltext_keys_are_found() {
+    assert!(has_fulltext(table("  KEY `k` (`a`),\n  FULLTEXT KEY `f` (`c`)").as_bytes()));
+    assert!(!has_fulltext(table("  KEY `FULLTEXT KEY ` (`a`)").as_bytes()));
 }
 
 #[test]

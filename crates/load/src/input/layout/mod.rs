@@ -26,6 +26,8 @@ pub use rows::{RowsColumns, RowsKind, RowsOptions, column_names};
 pub struct Input {
     members: Vec<Member>,
     parts: Vec<InputPart>,
+    /// Those of its parts that are folders.
+    folders: Vec<PathBuf>,
 }
 
 /// A file or folder as the user named it.
@@ -49,6 +51,7 @@ impl Input {
             if path.is_dir() && rows.table.is_none() {
                 let folder = Folder::list(path)?;
                 input.parts.push(InputPart::of_folder(path, &folder));
+                input.folders.push(path.clone());
                 input.members.extend(members(&folder, rows)?);
             } else if path.exists() || !pattern::is_pattern(path) {
                 input.push_file(path, rows)?;
@@ -58,6 +61,14 @@ impl Input {
         }
         let has_rows = input.members.iter().any(|member| matches!(member.content, Content::Rows(_)));
         if rows.describes_files() && !has_rows { Err(Error::NoRows) } else { Ok(input) }
+    }
+
+    /// Whether a file is, or would be, in one of its folders.
+    #[must_use]
+    pub(crate) fn has_folder_of(&self, file: &Path) -> bool {
+        let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let Ok(parent) = parent.canonicalize() else { return false };
+        self.folders.iter().any(|folder| folder.canonicalize().is_ok_and(|folder| parent.starts_with(folder)))
     }
 
     fn push_file(&mut self, path: &Path, rows: &RowsOptions) -> Result<(), Error> {
