@@ -158,7 +158,16 @@ pub struct Table {
     pub partitioned: bool,
 }
 
+/// The column in which an InnoDB table numbers its rows for its FULLTEXT indexes, if it does so itself.
+pub const DOCUMENT_NUMBER_COLUMN: &[u8] = b"FTS_DOC_ID";
+
 impl Table {
+    /// Whether the server may take a row only if its number is above those of all rows that were committed before.
+    #[must_use]
+    pub fn numbers_documents(&self) -> bool {
+        self.columns.iter().any(|column| column.name.eq_ignore_ascii_case(DOCUMENT_NUMBER_COLUMN))
+    }
+
     /// The position of the AUTO_INCREMENT column among [`Table::columns`].
     #[must_use]
     pub fn auto_increment(&self) -> Option<usize> {

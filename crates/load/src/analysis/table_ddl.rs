@@ -1,5 +1,7 @@
 //! What a CREATE TABLE or ALTER TABLE does beyond its own table.
 
+use hortator_mysql::catalog::DOCUMENT_NUMBER_COLUMN;
+
 use crate::lexer::{Kind, Token};
 
 use super::NamedTable;
@@ -89,7 +91,7 @@ const DEFAULTS: &[&[u8]] = &[
 ];
 
 /// Whether rows of literals can be stored in a table of this definition over any connection: no default or column is
-/// computed from anything but the time, and the engine is one that is known. `behind` are the tokens behind the table's
+/// computed from anything but the time, no column numbers documents, and the engine is one that is known. `behind` are the tokens behind the table's
 /// name, of a statement without `create_table_reason`.
 pub fn is_plain_definition(behind: &[Token<'_>]) -> bool {
     behind.iter().enumerate().all(|(index, token)| {
@@ -105,8 +107,16 @@ pub fn is_plain_definition(behind: &[Token<'_>]) -> bool {
             let engine = if next.is_some_and(|next| next.is_symbol(b"=")) { behind.get(index + 2) } else { next };
             return engine.is_some_and(|engine| is_one_of(engine, ENGINES));
         }
-        !is_one_of(token, COMPUTES)
+        !is_one_of(token, COMPUTES) && !is_document_number(token)
     })
+}
+
+fn is_document_number(token: &Token<'_>) -> bool {
+    match &token.kind {
+        Kind::Word(name) => name.eq_ignore_ascii_case(DOCUMENT_NUMBER_COLUMN),
+        Kind::QuotedIdentifier(name) => name.eq_ignore_ascii_case(DOCUMENT_NUMBER_COLUMN),
+        _ => false,
+    }
 }
 
 /// Whether a CREATE TABLE brings rows with it.

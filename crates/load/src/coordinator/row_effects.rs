@@ -126,7 +126,9 @@ impl Coordinator<'_> {
         let Some(known) = self.table(name, location)? else { return Ok(()) };
         let asks = |catalog: &mut super::CatalogCache<'_>| catalog.routines_may(RoutineEffect::AskForTransaction);
         effects.is_non_transactional |= known.kind == TableKind::Base { transactional: false };
-        effects.must_stand_alone |= known.versioned || known.columns.iter().any(|column| column.default_reads_session);
+        effects.must_stand_alone |= known.versioned
+            || known.numbers_documents()
+            || known.columns.iter().any(|column| column.default_reads_session);
         let triggers = match known.has_triggers {
             true => {
                 effects.is_unrepeatable = true;

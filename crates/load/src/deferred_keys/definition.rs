@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use hortator_mysql::catalog::DOCUMENT_NUMBER_COLUMN;
 use serde::{Deserialize, Serialize};
 
 /// A key as the server prints it.
@@ -30,8 +31,6 @@ const FULLTEXT: &str = "FULLTEXT KEY `";
 const OTHERS: [&str; 2] = ["KEY `", "SPATIAL KEY `"];
 /// How it names the parser of a FULLTEXT key: a comment that every MariaDB carries out.
 const PARSER: &str = "/*!50100 WITH PARSER ";
-/// The column in which a table numbers its rows for FULLTEXT keys, if it does so itself.
-const DOCUMENT_ID: &[u8] = b"FTS_DOC_ID";
 
 /// Why the keys of a table stay.
 pub(super) type KeptReason = &'static str;
@@ -93,7 +92,7 @@ pub(super) fn deferrable(
             if plain.contains("AUTO_INCREMENT") {
                 needed.extend(names(item).into_iter().take(1));
             }
-            if names(item).first().is_some_and(|name| name.eq_ignore_ascii_case(DOCUMENT_ID)) {
+            if names(item).first().is_some_and(|name| name.eq_ignore_ascii_case(DOCUMENT_NUMBER_COLUMN)) {
                 // With a FULLTEXT key, the server refuses rows whose numbers do not ascend.
                 fulltext_stays = Some(NUMBERS_DOCUMENTS);
             }

@@ -69,6 +69,9 @@ impl InsertForm {
             // the first to open it.
             return Err("a default or computed value has a variable");
         }
+        if table.numbers_documents() {
+            return Err("the server refuses rows whose FTS_DOC_ID is below that of a committed row");
+        }
         let columns = match &head.columns {
             Some(names) => names.iter().map(|name| position(&table, name)).collect::<Option<Vec<_>>>(),
             None => Some((0..table.columns.len()).filter(|&index| !table.columns[index].invisible).collect()),

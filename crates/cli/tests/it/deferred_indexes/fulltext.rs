@@ -86,6 +86,7 @@ fn tables_of_all_kinds() {
     let id_rows = |ids: &[u64]| -> String {
         ids.iter().map(|id| format!("INSERT INTO t VALUES ({id}, 'the word{id}', 1);\n")).collect()
     };
+    let odd_then_2: Vec<u64> = (0..500).map(|number| number * 2 + 1).chain([2, 2001]).collect();
     let dumps = [
         // The words that are left out are those of the session that creates the table.
         format!("SET innodb_ft_enable_stopword = OFF;\n{}{}", table("t", "FULLTEXT KEY v (v)"), texts("t", 0, 6)),
@@ -104,6 +105,12 @@ fn tables_of_all_kinds() {
         format!("{own_ids}) ENGINE=InnoDB;\n{}", id_rows(&[1, 2, 9])),
         format!("{own_ids}, UNIQUE KEY FTS_DOC_ID_INDEX (FTS_DOC_ID)) ENGINE=InnoDB;\n{}", id_rows(&[5, 3, 6])),
         format!("{own_ids}) ENGINE=InnoDB;\n{}", id_rows(&[1, 900_000, 2])),
+        // What it takes depends on what is committed.
+        format!("{own_ids}) ENGINE=InnoDB;\n{}", id_rows(&odd_then_2)),
+        format!(
+            "{own_ids}) ENGINE=InnoDB;\nBEGIN;\n{}COMMIT;\nINSERT INTO t VALUES (4, 'the word4', 1), (6, 'the word6', 1);\n",
+            id_rows(&[1, 5, 3])
+        ),
         format!(
             "{}{}",
             table("t", "FULLTEXT KEY v (v)")
