@@ -48,7 +48,7 @@ struct State {
     /// Seqnos that take no turn: `last_left` skips them.
     self_cancelled: BTreeSet<i64>,
     /// Threads that wait for their turn.
-    waiters: HashMap<i64, Arc<Waiter>>,
+    waiters: HashMap<i64, Waiter>,
     /// Calls for a turn.
     calls: BTreeMap<i64, Call>,
     /// Number of threads that wait on `released_further`.
@@ -59,9 +59,11 @@ struct State {
     is_closed: bool,
 }
 
+/// The threads that wait for a turn. A correct server has one: but another one's wrong call must not take the turn from it.
 #[derive(Debug, Default)]
 struct Waiter {
-    condition: Condvar,
+    condition: Arc<Condvar>,
+    threads: usize,
 }
 
 /// Called by any thread, without a lock.
@@ -81,7 +83,7 @@ pub type Interrupt = AtomicBool;
 pub enum EnterError {
     /// The interrupt was set.
     Interrupted,
-    /// The seqno is not ordered, has left, or another thread waits for it.
+    /// The seqno is not ordered, or has left.
     NotAllowed,
     /// The node has failed.
     Closed,
@@ -138,15 +140,16 @@ impl CommitMonitor {
         if state.is_closed {
             return Err(EnterError::Closed);
         }
-        if !self.is_ordered(seqno) || state.waiters.contains_key(&seqno) {
+        if !self.is_ordered(seqno) {
             return Err(EnterError::NotAllowed);
         }
         if let Some(turn) = state.turn(seqno) {
             return turn;
         }
         state.waits += 1;
-        let waiter = Arc::new(Waiter::default());
-        state.waiters.insert(seqno, Arc::clone(&waiter));
+        let waiter = state.waiters.entry(seqno).or_default();
+        waiter.threads += 1;
+        let condition = Arc::clone(&waiter.condition);
         let end = loop {
             if let Some(turn) = state.turn(seqno) {
                 break turn;
@@ -154,10 +157,22 @@ impl CommitMonitor {
             if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::SeqCst)) {
                 break Err(EnterError::Interrupted);
             }
-            state = waiter.condition.wait(state).expect(POISON);
+            state = condition.wait(state).expect(POISON);
         };
-        state.waiters.remove(&seqno);
+        if let Some(waiter) = state.waiters.get_mut(&seqno) {
+            waiter.threads -= 1;
+            if waiter.threads == 0 {
+                state.waiters.remove(&seqno);
+            }
+        }
         end
+    }
+
+    /// As [`Self::enter`], for a turn of the provider's own: no call of the server has it, and a wrong one that has ended it
+    /// changes nothing.
+    pub fn enter_own(&self, seqno: i64) -> Result<(), EnterError> {
+        let entered = self.enter(seqno, None);
+        if entered == Err(EnterError::NotAllowed) && self.last_left() >= seqno { Ok(()) } else { entered }
     }
 
     /// Yields while earlier seqnos have their turns.
@@ -225,16 +240,16 @@ impl CommitMonitor {
         // A thread that waits for a seqno that another one has left for it.
         for seqno in from..=state.last_left {
             if let Some(waiter) = state.waiters.get(&seqno) {
-                waiter.condition.notify_one();
+                waiter.condition.notify_all();
             }
         }
         let turn = state.last_left + 1;
-        let next = state.waiters.get(&turn).map(Arc::clone);
+        let next = state.waiters.get(&turn).map(|waiter| Arc::clone(&waiter.condition));
         let calls: Vec<Call> = (from..=turn).filter_map(|seqno| state.calls.remove(&seqno)).collect();
         // The next thread needs the lock as soon as it is awake.
         drop(state);
         if let Some(next) = next {
-            next.condition.notify_one();
+            next.notify_all();
         }
         calls.into_iter().for_each(|Call(call)| call());
     }

@@ -36,6 +36,7 @@ mod random;
 mod sandbox;
 mod saved_state;
 mod semisync;
+mod server_process;
 mod status;
 mod temporary;
 mod topology;

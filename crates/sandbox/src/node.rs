@@ -13,10 +13,11 @@ use hortator_mysql::{Address, ConnectOptions, Connection};
 use crate::error::At;
 use crate::options::{self, Files};
 use crate::ports::Ports;
-use crate::process::{self, KILL_TIMEOUT, Process};
+use crate::process::{self, Process};
 use crate::program::search_path;
 use crate::provider::PROVIDER;
 use crate::sandbox::{Sandbox, make_socket_folder};
+use crate::server_process::ServerProcess;
 use crate::{Error, Topology, cluster, error_log, mysql, wsrep};
 
 /// The socket's name in the node's folder.
@@ -133,12 +134,7 @@ impl<'a> Node<'a> {
 
     /// The state of the server.
     pub fn state(self) -> State {
-        match self.process() {
-            Some(process) if process.is_paused() => State::Paused,
-            Some(_) => State::Running,
-            None if self.recorded_pid().is_some() => State::Crashed,
-            None => State::Stopped,
-        }
+        self.server_process().state()
     }
 
     /// The options to connect as root: through the socket, without a password.
@@ -178,15 +174,7 @@ impl<'a> Node<'a> {
 
     /// Shuts the server down if it runs, and waits until it has ended.
     pub fn stop(self) -> Result<(), Error> {
-        if let Some(process) = self.process() {
-            process.terminate();
-            if !process.wait_gone(STOP_TIMEOUT) {
-                return Err(self.failed(format!("did not shut down within {} s: use `kill`", STOP_TIMEOUT.as_secs())));
-            }
-            self.sandbox.reap();
-            self.forget_pid()?;
-        }
-        Ok(())
+        self.server_process().stop(STOP_TIMEOUT)
     }
 
     /// Kills the server (SIGKILL), as a crash does, and waits until it has ended.
@@ -198,13 +186,8 @@ impl<'a> Node<'a> {
 
     /// Waits until a killed server has ended, with its child processes.
     pub(crate) fn wait_killed(self, process: Option<&Process>) -> Result<(), Error> {
-        if let Some(process) = process {
-            if !process.wait_gone(KILL_TIMEOUT) {
-                return Err(self.failed(format!("still runs {} s after SIGKILL", KILL_TIMEOUT.as_secs())));
-            }
-            self.sandbox.reap();
-        }
-        if let Some(pid) = self.recorded_pid() {
+        self.server_process().wait_killed(process)?;
+        if let Some(pid) = self.server_process().recorded_pid() {
             process::end_leftovers(pid, &self.data_dir());
         }
         Ok(())
@@ -301,7 +284,7 @@ impl<'a> Node<'a> {
         let process = Process::started(&child).at("watch", &self.data_dir());
         self.sandbox.adopt(child);
         let process = process?;
-        fs::write(self.pid_file(), process.pid().to_string()).at("write", &self.pid_file())?;
+        self.server_process().record(&process)?;
         Ok(process)
     }
 
@@ -371,33 +354,21 @@ impl<'a> Node<'a> {
         }
     }
 
+    pub(crate) fn server_process(self) -> ServerProcess<'a> {
+        let (folder, error_log) = (self.data_dir(), self.error_log());
+        ServerProcess { sandbox: self.sandbox, name: self.name(), folder, error_log }
+    }
+
     pub(crate) fn process(self) -> Option<Process> {
-        let data = self.data_dir();
-        self.recorded_pid().and_then(|pid| Process::find(pid, &data)).or_else(|| Process::on(&data))
-    }
-
-    /// Outside of the node's folder, so that only this process writes it.
-    fn pid_file(self) -> PathBuf {
-        self.sandbox.folder().join(format!("{}.pid", self.name()))
-    }
-
-    fn recorded_pid(self) -> Option<u32> {
-        fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok()
-    }
-
-    fn forget_pid(self) -> Result<(), Error> {
-        match fs::remove_file(self.pid_file()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).at("remove", &self.pid_file()),
-            _ => Ok(()),
-        }
+        self.server_process().find()
     }
 
     pub(crate) fn failed(self, what: String) -> Error {
-        self.failed_by(what, &self.error_log())
+        self.server_process().failed(what)
     }
 
     pub(crate) fn failed_by(self, what: String, log: &Path) -> Error {
-        Error::Server { node: self.name(), what, log: log.to_owned(), tail: error_log::tail(log) }
+        self.server_process().failed_by(what, log)
     }
 
     pub(crate) fn statement(self, source: hortator_mysql::Error) -> Error {

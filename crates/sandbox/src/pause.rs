@@ -2,7 +2,6 @@
 //! looks the same.
 
 use crate::Error;
-use crate::error::At;
 use crate::node::{Node, State};
 use crate::sandbox::Sandbox;
 use crate::witness::Witness;
@@ -10,21 +9,12 @@ use crate::witness::Witness;
 impl Node<'_> {
     /// Stops the server's process (SIGSTOP) until [`Node::resume`]. Its clients wait.
     pub fn pause(self) -> Result<(), Error> {
-        match self.process() {
-            Some(process) if process.is_paused() => {
-                Err(Error::Invalid(format!("{} is already paused: `resume` continues it", self.name())))
-            }
-            Some(process) => process.pause().at("pause the server of", &self.data_dir()),
-            None => Err(Error::Invalid(format!("{} does not run, so it cannot be paused", self.name()))),
-        }
+        self.server_process().pause()
     }
 
     /// Continues the server's process (SIGCONT). Its cluster may have removed the node meanwhile; it rejoins by itself.
     pub fn resume(self) -> Result<(), Error> {
-        match self.process() {
-            Some(process) if process.is_paused() => process.resume().at("resume the server of", &self.data_dir()),
-            _ => Err(Error::Invalid(format!("{} is not paused: it is {}", self.name(), self.state()))),
-        }
+        self.server_process().resume()
     }
 }
 

@@ -3,7 +3,7 @@
 //! It is a copy of the program `hortator-witness`, as the servers' provider is one. It has no client connection: the nodes
 //! report whether it votes (`wsrep_raft_peers`), and signals isolate it.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use crate::error::At;
 use crate::node::{POLL_INTERVAL, START_TIMEOUT, State};
 use crate::ports::Ports;
-use crate::process::{KILL_TIMEOUT, Process};
+use crate::process::Process;
 use crate::sandbox::Sandbox;
+use crate::server_process::ServerProcess;
 use crate::status::status;
-use crate::{Error, error_log, provider, wsrep};
+use crate::{Error, provider, wsrep};
 
 /// Its name, also that of its folder.
 const NAME: &str = "witness";
@@ -83,12 +84,7 @@ impl<'a> Witness<'a> {
 
     /// The state of its process.
     pub fn state(self) -> State {
-        match self.process() {
-            Some(process) if process.is_paused() => State::Paused,
-            Some(_) => State::Running,
-            None if self.recorded_pid().is_some() => State::Crashed,
-            None => State::Stopped,
-        }
+        self.server_process().state()
     }
 
     /// Starts it unless it runs. Waits until it is a voter, if a node with a majority can say so.
@@ -105,46 +101,24 @@ impl<'a> Witness<'a> {
 
     /// Ends it (SIGTERM): it stays a voter.
     pub fn stop(self) -> Result<(), Error> {
-        if let Some(process) = self.process() {
-            process.terminate();
-            if !process.wait_gone(STOP_TIMEOUT) {
-                return Err(self.failed(format!("did not end within {} s: use `kill`", STOP_TIMEOUT.as_secs())));
-            }
-            self.sandbox.reap();
-            self.forget_pid()?;
-        }
-        Ok(())
+        self.server_process().stop(STOP_TIMEOUT)
     }
 
     /// Kills it (SIGKILL), and waits until it has ended.
     pub fn kill(self) -> Result<(), Error> {
-        if let Some(process) = self.process() {
-            process.kill();
-            if !process.wait_gone(KILL_TIMEOUT) {
-                return Err(self.failed(format!("still runs {} s after SIGKILL", KILL_TIMEOUT.as_secs())));
-            }
-            self.sandbox.reap();
-        }
-        Ok(())
+        let process = self.process();
+        process.iter().for_each(Process::kill);
+        self.server_process().wait_killed(process.as_ref())
     }
 
     /// Stops its process (SIGSTOP) until [`Witness::resume`].
     pub fn pause(self) -> Result<(), Error> {
-        match self.process() {
-            Some(process) if process.is_paused() => {
-                Err(Error::Invalid(format!("{NAME} is already paused: `resume` continues it")))
-            }
-            Some(process) => process.pause().at("pause the witness of", &self.folder()),
-            None => Err(Error::Invalid(format!("{NAME} does not run, so it cannot be paused"))),
-        }
+        self.server_process().pause()
     }
 
     /// Continues its process (SIGCONT).
     pub fn resume(self) -> Result<(), Error> {
-        match self.process() {
-            Some(process) if process.is_paused() => process.resume().at("resume the witness of", &self.folder()),
-            _ => Err(Error::Invalid(format!("{NAME} is not paused: it is {}", self.state()))),
-        }
+        self.server_process().resume()
     }
 
     /// Isolates it from all nodes. Ends with its process, or with [`Witness::heal`].
@@ -217,8 +191,7 @@ impl<'a> Witness<'a> {
         let child = command.spawn().at("run", &self.program())?;
         let process = Process::started(&child).at("watch", &self.folder());
         self.sandbox.adopt(child);
-        let pid = process?.pid();
-        fs::write(self.pid_file(), pid.to_string()).at("write", &self.pid_file())
+        self.server_process().record(&process?)
     }
 
     /// Its arguments.
@@ -275,9 +248,13 @@ impl<'a> Witness<'a> {
         self.change(|witness| witness.program = Some(source))
     }
 
+    fn server_process(self) -> ServerProcess<'a> {
+        let (folder, error_log) = (self.folder(), self.error_log());
+        ServerProcess { sandbox: self.sandbox, name: self.name(), folder, error_log }
+    }
+
     pub(crate) fn process(self) -> Option<Process> {
-        let folder = self.folder();
-        self.recorded_pid().and_then(|pid| Process::find(pid, &folder)).or_else(|| Process::on(&folder))
+        self.server_process().find()
     }
 
     fn metadata(self) -> WitnessMetadata {
@@ -292,24 +269,8 @@ impl<'a> Witness<'a> {
         metadata.save(self.sandbox.folder())
     }
 
-    fn pid_file(self) -> PathBuf {
-        self.sandbox.folder().join(format!("{NAME}.pid"))
-    }
-
-    fn recorded_pid(self) -> Option<u32> {
-        fs::read_to_string(self.pid_file()).ok()?.trim().parse().ok()
-    }
-
-    fn forget_pid(self) -> Result<(), Error> {
-        match fs::remove_file(self.pid_file()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).at("remove", &self.pid_file()),
-            _ => Ok(()),
-        }
-    }
-
     fn failed(self, what: String) -> Error {
-        let log = self.error_log();
-        Error::Server { node: NAME.to_owned(), what, tail: error_log::tail(&log), log }
+        self.server_process().failed(what)
     }
 }
 

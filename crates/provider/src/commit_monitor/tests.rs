@@ -120,6 +120,36 @@ fn a_wait_ends_when_another_thread_leaves_its_seqno() {
 }
 
 #[test]
+fn a_stranger_that_waits_for_a_seqno_does_not_keep_its_owner_out() {
+    let monitor = given(3);
+    let interrupt = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let [stranger, owner] = [0, 1].map(|_| scope.spawn(|| monitor.enter(2, None)));
+        let interrupted = scope.spawn(|| monitor.enter(2, Some(&interrupt)));
+        while monitor.waits() < 3 {
+            thread::yield_now();
+        }
+        interrupt.store(true, Ordering::SeqCst);
+        monitor.interrupt(2);
+        assert_eq!(interrupted.join().unwrap(), Err(EnterError::Interrupted));
+        monitor.enter(1, None).unwrap();
+        monitor.leave(1);
+        assert_eq!([stranger.join().unwrap(), owner.join().unwrap()], [Ok(()), Ok(())]);
+    });
+    assert!(monitor.leave(2));
+    assert_eq!(monitor.enter(3, None), Ok(()));
+}
+
+#[test]
+fn a_turn_of_the_provider_s_own_counts_as_had_when_a_wrong_call_has_ended_it() {
+    let monitor = given(2);
+    assert!(monitor.leave(1), "nobody has entered");
+    assert_eq!(monitor.enter(1, None), Err(EnterError::NotAllowed));
+    assert_eq!([monitor.enter_own(1), monitor.enter_own(2)], [Ok(()), Ok(())]);
+    assert_eq!(monitor.enter_own(3), Err(EnterError::NotAllowed), "the seqno is not ordered");
+}
+
+#[test]
 fn closing_ends_all_waits() {
     let monitor = given(3);
     thread::scope(|scope| {

@@ -191,7 +191,7 @@ impl Node {
         number: i64,
         mut members: Vec<Member>,
     ) -> Result<(), CallbackError> {
-        self.commit_monitor.enter(state.seqno, None).map_err(|_| CallbackError)?;
+        self.commit_monitor.enter_own(state.seqno).map_err(|_| CallbackError)?;
         // Read once: another thread may change the member ID meanwhile.
         let own_id = self.member_id();
         if self.has_left(&members) {

@@ -265,7 +265,7 @@ impl Node {
             self.report_connected(seqno - 1)?;
         }
         let state = Gtid { history_uuid, seqno };
-        self.commit_monitor.enter(seqno, None).map_err(|_| CallbackError)?;
+        self.commit_monitor.enter_own(seqno).map_err(|_| CallbackError)?;
         self.log_view(&members, 0, number, state);
         self.deliver_to_server(receiver, &View { state, number, status: ViewStatus::Primary, own_index: 0, members })?;
         self.commit_monitor.leave(seqno);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define BYSTANDERS 3
-#define ILLEGAL_LIMIT_SECONDS 10
 
 static volatile bool bystanders_stop;
 /* The node has left its cluster because of these calls: it serves no client any more. */
@@ -352,7 +351,7 @@ static unsigned life(const char *dir, unsigned number, unsigned steps) {
             int status = one_that_does_it_right(true);
             if (status == OK || status == TRX_FAIL)
                 break;
-            CHECK(status == CONN_FAIL && tries < 5000, "the node serves no client: %d", status);
+            CHECK(status == CONN_FAIL && tries < LIMIT_SECONDS * 1000, "the node serves no client: %d", status);
             nap(1000);
         }
     }
@@ -372,7 +371,7 @@ static unsigned life(const char *dir, unsigned number, unsigned steps) {
 }
 
 int illegal_main(const char *dir, uint64_t seed, unsigned steps) {
-    watch_start(ILLEGAL_LIMIT_SECONDS);
+    watch_start(LIMIT_SECONDS);
     server_is_strict = false;
     (void)seed;
     CHECK(chdir(dir) == 0, "%s", dir);

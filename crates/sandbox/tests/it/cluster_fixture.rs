@@ -53,6 +53,33 @@ pub fn ids(node: Node<'_>) -> Vec<String> {
     rows.into_iter().flatten().map(|id| String::from_utf8(id.unwrap()).unwrap()).collect()
 }
 
+/// Creates d.t and a procedure that fills it: each row is a transaction of some 450 bytes.
+pub fn create_to_fill(node: Node<'_>) {
+    run(
+        node,
+        &[
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, filling VARCHAR(500))",
+            "CREATE PROCEDURE d.fill(first INT, last INT) WHILE first <= last DO INSERT IGNORE INTO d.t VALUES (first, \
+             REPEAT('x', 300)); SET first = first + 1; END WHILE",
+        ],
+    );
+}
+
+/// Inserts rows, one transaction each. Returns the ids of all rows. A node that has no leader for a moment refuses
+/// statements, and is asked again.
+pub fn fill(node: Node<'_>, first: u32, last: u32) -> Vec<String> {
+    let statement = format!("CALL d.fill({first}, {last})");
+    wait_for("all rows", || match node.connect().unwrap().execute(statement.as_bytes()) {
+        Ok(_) => true,
+        Err(error) => {
+            eprintln!("{}: {error}", node.name());
+            false
+        }
+    });
+    (1..=last).map(|id| id.to_string()).collect()
+}
+
 /// The node's error log after its first `from` bytes.
 pub fn since(node: Node<'_>, from: usize) -> String {
     let log = fs::read(node.error_log()).unwrap();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::cluster_fixture::{ids, wait_for};
+use crate::cluster_fixture::{create_to_fill, fill, ids, wait_for};
 use crate::{ask, provider, run};
 
 /// More than two intervals of commit cuts, so that the log before them is not needed for joiners.
@@ -22,24 +22,6 @@ fn with_small_log(nodes: usize, more: &str) -> Builder {
     let options = format!("log.segment=64K;log.retain=256K;log.sync=no;{more}");
     let builder = Builder::cluster(nodes).set("wsrep_provider_options", &options);
     builder.set("innodb_flush_log_at_trx_commit", "0")
-}
-
-fn create(node: Node<'_>) {
-    run(
-        node,
-        &[
-            "CREATE DATABASE d",
-            "CREATE TABLE d.t (id INT PRIMARY KEY, filling VARCHAR(500))",
-            "CREATE PROCEDURE d.fill(first INT, last INT) WHILE first <= last DO INSERT INTO d.t VALUES (first, \
-         REPEAT('x', 300)); SET first = first + 1; END WHILE",
-        ],
-    );
-}
-
-/// Inserts rows, one transaction each. Returns the ids of all rows.
-fn fill(node: Node<'_>, first: u32, last: u32) -> Vec<String> {
-    run(node, &[&format!("CALL d.fill({first}, {last})")]);
-    (1..=last).map(|id| id.to_string()).collect()
 }
 
 /// The index of the first entry in the log.
@@ -61,7 +43,7 @@ fn log_bytes(node: Node<'_>) -> u64 {
 fn a_node_that_was_away_while_a_single_node_purged_its_log_joins_again() {
     let cluster = with_small_log(3, "log.retain_time=PT5S").start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
-    create(first);
+    create_to_fill(first);
     third.stop().unwrap();
     second.stop().unwrap();
     fill(first, 1, ROWS);
@@ -107,7 +89,7 @@ fn the_log_holds_what_the_engine_has_not_flushed_however_small_it_is_to_be() {
     let builder = with_small_log(1, "log.retain_time=P1D").set("innodb_flush_log_at_timeout", FLUSH_TIMEOUT);
     let single = builder.start_temporary().unwrap();
     let node = single.node(0);
-    create(node);
+    create_to_fill(node);
     let mut expected = Vec::new();
     for first in (1..2 * ROWS).step_by(ROWS as usize) {
         expected = fill(node, first, first + ROWS - 1);

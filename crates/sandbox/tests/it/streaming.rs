@@ -10,8 +10,7 @@ use crate::{ask, provider, run};
 
 fn cluster(nodes: usize) -> Temporary {
     provider::build();
-    // A lock that is not released is noticed soon.
-    let cluster = Builder::cluster(nodes).set("innodb_lock_wait_timeout", "10").start_temporary().unwrap();
+    let cluster = Builder::cluster(nodes).start_temporary().unwrap();
     run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
     cluster
 }

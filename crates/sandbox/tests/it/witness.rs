@@ -3,11 +3,12 @@
 mod errors;
 mod random;
 
+use std::fs;
 use std::sync::Once;
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary, Witness};
 
-use crate::cluster_fixture::{Writers, ids, is_non_primary, wait_for};
+use crate::cluster_fixture::{Writers, create_to_fill, fill, ids, is_non_primary, wait_for};
 use crate::lost_tail::rot;
 use crate::{ask, provider, run};
 
@@ -171,40 +172,46 @@ fn nodes_that_stop_in_order_need_no_witness_to_start_again() {
 fn a_witness_that_was_away_for_long_begins_its_log_anew() {
     let sandbox = cluster(2, "log.segment=64K;log.retain=256K;log.sync=no;log.retain_time=PT5S");
     let [first, second] = [0, 1].map(|index| sandbox.node(index));
-    run(
-        first,
-        &[
-            "CREATE DATABASE d",
-            "CREATE TABLE d.t (id INT PRIMARY KEY, filling VARCHAR(500))",
-            "CREATE PROCEDURE d.fill(first INT, last INT) WHILE first <= last DO INSERT INTO d.t VALUES (first, \
-             REPEAT('x', 300)); SET first = first + 1; END WHILE",
-        ],
-    );
+    create_to_fill(first);
     witness(&sandbox).stop().unwrap();
     let begins_at = |node| variable(node, "local_cached_downto").parse::<u64>().unwrap();
-    run(first, &["CALL d.fill(1, 4500)"]);
+    fill(first, 1, 4_500);
     wait_for("a purge", || begins_at(first) > 100 && begins_at(second) > 100);
     witness(&sandbox).start().unwrap();
     wait_for("the witness to have all", || has_witness_all(&sandbox));
+    let begins_anew_at = first_segment(witness(&sandbox));
+    assert!(begins_anew_at > 100, "its own log ended before entry {begins_anew_at}");
     // It holds what it has acknowledged, and purges as the nodes do.
     second.kill().unwrap();
-    run(first, &["CALL d.fill(4501, 9000)"]);
+    let expected = fill(first, 4_501, 9_000);
     second.start().unwrap();
     first.kill().unwrap();
     // On a busy machine, the election may take longer than the node waits before it answers with an error.
-    let count = || {
-        let mut connection = second.connect().ok()?;
-        connection.execute(b"SET SESSION wsrep_sync_wait = 1").ok()?;
-        connection.fetch(b"SELECT COUNT(*) FROM d.t").ok()?.concat().pop()?
-    };
-    wait_for("the node and the witness to continue", || count().is_some());
-    assert_eq!(ids(second).len(), 9_000);
+    let mut found = None;
+    wait_for("the node and the witness to continue", || {
+        found = count(second);
+        found.is_some()
+    });
+    assert_eq!(found.unwrap(), expected.len().to_string());
     first.start().unwrap();
-    run(first, &["CALL d.fill(9001, 9010)"]);
-    let size = |witness: Witness<'_>| {
-        let files = std::fs::read_dir(witness.folder()).unwrap().map(|entry| entry.unwrap());
-        let segments = files.filter(|file| !file.file_name().to_string_lossy().contains("spare"));
-        segments.map(|file| file.metadata().unwrap().len()).sum::<u64>()
+    fill(first, 9_001, 9_010);
+    wait_for("a purge of the witness", || first_segment(witness(&sandbox)) > begins_anew_at.max(4_500));
+}
+
+/// The number of rows, after everything that was confirmed before is applied. None: the node answers with an error.
+fn count(node: Node<'_>) -> Option<String> {
+    let mut connection = node.connect().ok()?;
+    connection.execute(b"SET SESSION wsrep_sync_wait = 1").ok()?;
+    let count = connection.fetch(b"SELECT COUNT(*) FROM d.t").ok()?.concat().pop()?;
+    String::from_utf8(count?).ok()
+}
+
+/// The index of the first entry in the first segment of the witness's log.
+fn first_segment(witness: Witness<'_>) -> u64 {
+    let names = fs::read_dir(witness.folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let index = |name: String| {
+        let digits = name.strip_prefix("hortator-")?.strip_suffix(".log")?;
+        digits.parse().ok().filter(|_| digits.len() == 20)
     };
-    wait_for("a purge of the witness", || size(witness(&sandbox)) < 3 << 20);
+    names.filter_map(index).min().expect("its log has a segment")
 }

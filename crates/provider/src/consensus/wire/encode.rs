@@ -5,6 +5,11 @@ use super::{BODY_LIMIT_BYTES, Error, Frame, HANDSHAKE_VERSION, HEAD_BYTES, Hello
 use crate::consensus::raft::{Append, Message};
 use crate::protocol::ProtocolVersion;
 
+/// Appends fields to the buffer, in this order.
+macro_rules! put {
+    ($buffer:ident, $($field:expr),+) => {{$( $field.put($buffer); )+}};
+}
+
 /// Appends a frame in that protocol version to the buffer.
 ///
 /// # Errors
@@ -16,21 +21,12 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame, version: ProtocolVersion) -> 
     match frame {
         Frame::Raft { message, payloads } => encode_raft(buffer, message, payloads, version),
         Frame::Forward { term, session, number, payload } => framed(buffer, version, kind::FORWARD, |buffer| {
-            term.put(buffer);
-            session.put(buffer);
-            number.put(buffer);
+            put!(buffer, term, session, number);
             put_bytes(buffer, payload);
         }),
         Frame::MemberStatus(status) => framed(buffer, version, kind::PRESENT, |buffer| {
-            status.versions.put(buffer);
-            status.member_id.put(buffer);
-            status.applied.put(buffer);
-            status.oldest_seen.put(buffer);
-            status.has_tables.put(buffer);
-            status.wants_view.put(buffer);
-            status.is_behind.put(buffer);
-            status.donating_to.put(buffer);
-            status.apply_error.put(buffer);
+            put!(buffer, status.versions, status.member_id, status.applied, status.oldest_seen, status.has_tables);
+            put!(buffer, status.wants_view, status.is_behind, status.donating_to, status.apply_error);
         }),
         Frame::Join { request, donor } => framed(buffer, version, kind::JOIN, |buffer| {
             put_bytes(buffer, request);
@@ -38,15 +34,9 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame, version: ProtocolVersion) -> 
         }),
         Frame::InstallSnapshot(SnapshotMeta { term, log_id, membership, addresses, upto, lineage, protocol }) => {
             framed(buffer, version, kind::BEGIN_BEHIND, |buffer| {
-                term.put(buffer);
-                log_id.put(buffer);
-                membership.put(buffer);
-                put_count(buffer, addresses.len());
-                for address in addresses {
-                    address.put(buffer);
-                }
-                upto.put(buffer);
-                lineage.put(buffer);
+                put!(buffer, term, log_id, membership);
+                put_list(buffer, addresses);
+                put!(buffer, upto, lineage);
                 if version >= ProtocolVersion::NAMED {
                     protocol.put(buffer);
                 }
@@ -56,26 +46,22 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame, version: ProtocolVersion) -> 
         Frame::PrepareSst => framed(buffer, version, kind::PREPARE, |_| {}),
         Frame::StartDonation { request, instance_id, address } => framed(buffer, version, kind::GIVE, |buffer| {
             put_bytes(buffer, request);
-            instance_id.put(buffer);
-            address.put(buffer);
+            put!(buffer, instance_id, address);
         }),
         Frame::DonorAssigned { node } => framed(buffer, version, kind::DONOR_IS, |buffer| node.put(buffer)),
         Frame::DonationStatusRequest => framed(buffer, version, kind::ASK_DONOR, |_| {}),
         Frame::DonationStatus { status, resolved_upto } => framed(buffer, version, kind::GIVING, |buffer| {
-            status.put(buffer);
-            resolved_upto.put(buffer);
+            put!(buffer, status, resolved_upto);
         }),
         Frame::Leave => framed(buffer, version, kind::LEAVE, |_| {}),
         Frame::LeaveReply => framed(buffer, version, kind::LEFT, |_| {}),
         Frame::SnapshotRequired => framed(buffer, version, kind::TOO_FAR_BEHIND, |_| {}),
         Frame::ReadIndex { request_id } => framed(buffer, version, kind::CONFIRM, |buffer| request_id.put(buffer)),
         Frame::ReadIndexReady { request_id, index } => framed(buffer, version, kind::CONFIRMED, |buffer| {
-            request_id.put(buffer);
-            index.put(buffer);
+            put!(buffer, request_id, index);
         }),
         Frame::LeaderHint { node, address } => framed(buffer, version, kind::LEADER_IS, |buffer| {
-            node.put(buffer);
-            address.put(buffer);
+            put!(buffer, node, address);
         }),
         Frame::Refused { text } => framed(buffer, version, kind::REFUSED, |buffer| text.put(buffer)),
     }
@@ -96,14 +82,10 @@ pub fn encode_append<P: AsRef<[u8]>>(
 ) -> Result<(), Error> {
     assert_eq!(append.entries.len(), payloads.len(), "each entry needs one payload");
     framed(buffer, version, kind::APPEND, |buffer| {
-        append.term.put(buffer);
-        append.prev_log_id.put(buffer);
-        append.leader_commit.put(buffer);
-        append.round.put(buffer);
+        put!(buffer, append.term, append.prev_log_id, append.leader_commit, append.round);
         put_count(buffer, payloads.len());
         for (meta, payload) in append.entries.iter().zip(payloads) {
-            meta.term.put(buffer);
-            meta.membership.put(buffer);
+            put!(buffer, meta.term, meta.membership);
             put_bytes(buffer, payload.as_ref());
         }
     })
@@ -119,8 +101,7 @@ pub fn encode_signal(buffer: &mut Vec<u8>, signal: &Signal) -> Result<(), Error>
         Signal::Rejected { text } => framed(buffer, HANDSHAKE_VERSION, kind::REJECTED, |buffer| text.put(buffer)),
         Signal::Keepalive => framed(buffer, HANDSHAKE_VERSION, kind::ALIVE, |_| {}),
         Signal::Lineage { history_uuid, lineage } => framed(buffer, HANDSHAKE_VERSION, kind::BELONGS, |buffer| {
-            history_uuid.put(buffer);
-            lineage.put(buffer);
+            put!(buffer, history_uuid, lineage);
         }),
         Signal::Duplicate { instance_id } => {
             framed(buffer, HANDSHAKE_VERSION, kind::ALREADY, |buffer| instance_id.put(buffer))
@@ -131,12 +112,7 @@ pub fn encode_signal(buffer: &mut Vec<u8>, signal: &Signal) -> Result<(), Error>
 }
 
 fn put_hello(buffer: &mut Vec<u8>, hello: &Hello) {
-    hello.versions.put(buffer);
-    hello.in_force.put(buffer);
-    hello.history_uuid.put(buffer);
-    hello.lineage.put(buffer);
-    hello.node.put(buffer);
-    hello.instance_id.put(buffer);
+    put!(buffer, hello.versions, hello.in_force, hello.history_uuid, hello.lineage, hello.node, hello.instance_id);
     for text in [&hello.cluster_name, &hello.name, &hello.incoming, &hello.address] {
         text.put(buffer);
     }
@@ -151,34 +127,28 @@ fn encode_raft(
 ) -> Result<(), Error> {
     match message {
         Message::VoteRequest { is_pre_vote, term, last } => framed(buffer, version, kind::VOTE_REQUEST, |buffer| {
-            is_pre_vote.put(buffer);
-            term.put(buffer);
-            last.put(buffer);
+            put!(buffer, is_pre_vote, term, last);
         }),
         Message::VoteReply { is_pre_vote, term, is_granted, is_recovering, memberships } => {
             framed(buffer, version, kind::VOTE_REPLY, |buffer| {
-                is_pre_vote.put(buffer);
-                term.put(buffer);
-                is_granted.put(buffer);
-                is_recovering.put(buffer);
-                put_count(buffer, memberships.len());
-                for membership in memberships {
-                    membership.put(buffer);
-                }
+                put!(buffer, is_pre_vote, term, is_granted, is_recovering);
+                put_list(buffer, memberships);
             })
         }
         Message::Append(append) => encode_append(buffer, append, payloads, version),
         Message::AppendReply { term, round, is_accepted, upto, last } => {
             framed(buffer, version, kind::APPEND_REPLY, |buffer| {
-                term.put(buffer);
-                round.put(buffer);
-                is_accepted.put(buffer);
-                upto.put(buffer);
-                last.put(buffer);
+                put!(buffer, term, round, is_accepted, upto, last);
             })
         }
         Message::TimeoutNow { term } => framed(buffer, version, kind::TAKE_OVER, |buffer| term.put(buffer)),
     }
+}
+
+/// The number of the items, and the items.
+fn put_list<F: Field>(buffer: &mut Vec<u8>, items: &[F]) {
+    put_count(buffer, items.len());
+    items.iter().for_each(|item| item.put(buffer));
 }
 
 /// Writes the body, and then the head.

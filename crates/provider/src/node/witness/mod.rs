@@ -23,12 +23,12 @@ use super::replica::{Replica, RetainTime, Settings, initial_state};
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::{self, HardState};
 use crate::consensus::lineage::Lineage;
-use crate::consensus::links::{self, Links, Security};
+use crate::consensus::links::{Links, Security};
 use crate::consensus::raft::{LogId, Term};
 use crate::consensus::wire::Hello;
 use crate::identity::Uuid;
 use crate::log::{self, DiskLog, Index};
-use crate::options::{self, Options};
+use crate::options::Options;
 use crate::protocol::{ProtocolRange, ProtocolVersion};
 
 mod folder;
@@ -71,27 +71,12 @@ pub struct Setup {
 /// Why a witness cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An invalid option.
+    /// What keeps a node from starting as well: options, files, the log, the hard state, the address to listen on.
     #[error(transparent)]
-    Options(#[from] options::Error),
-    /// The files of TLS or of the shared secret.
-    #[error(transparent)]
-    Security(#[from] links::SecurityError),
+    Node(super::Error),
     /// The folder.
     #[error(transparent)]
     Folder(#[from] folder::Error),
-    /// The log.
-    #[error(transparent)]
-    Log(#[from] log::Error),
-    /// `hortator.raft.log`.
-    #[error(transparent)]
-    HardState(#[from] hard_state::Error),
-    /// The log and the hard state do not fit together.
-    #[error(transparent)]
-    Start(#[from] super::Error),
-    /// The address to listen on.
-    #[error(transparent)]
-    Links(#[from] links::Error),
     /// An unknown kind of address.
     #[error("the cluster address is `{0}`: use the form gcomm://A,B with the nodes of the cluster")]
     Address(String),
@@ -117,12 +102,15 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
-    /// No random number for an id.
-    #[error("cannot get random numbers for an id: {0}")]
-    Random(std::io::Error),
-    /// The system starts no thread.
-    #[error("cannot start the Raft thread: {0}")]
-    Thread(std::io::Error),
+}
+
+impl<E> From<E> for Error
+where
+    super::Error: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Node(error.into())
+    }
 }
 
 /// The state of a witness.
@@ -172,7 +160,7 @@ impl Witness {
             return Err(Error::NothingToJoin);
         }
         let mut hard_state = hard_state;
-        let instance_id = Uuid::random().map_err(Error::Random)?;
+        let instance_id = Uuid::random().map_err(super::Error::Random)?;
         let hello = Hello {
             versions: ProtocolRange::SPOKEN,
             in_force: (!hard_state.lineage.is_unknown()).then_some(hard_state.protocol),
@@ -234,7 +222,7 @@ impl Witness {
             let shared = Arc::clone(&shared);
             move || shared.fail("a bug in the Raft thread")
         };
-        spawn(replica, on_panic).map_err(Error::Thread)?;
+        spawn(replica, on_panic).map_err(super::Error::Thread)?;
         Ok(Self { shared, cluster, options, address, node, _lock: folder_lock })
     }
 
@@ -325,7 +313,7 @@ fn read_files(
 fn new_hard_state() -> Result<HardState, Error> {
     let nothing = LogId { term: Term(0), index: Index(0) };
     Ok(HardState {
-        node: NodeId(Uuid::random().map_err(Error::Random)?.bits()),
+        node: NodeId(Uuid::random().map_err(super::Error::Random)?.bits()),
         term: Term(0),
         voted_for: None,
         committed: Index(0),

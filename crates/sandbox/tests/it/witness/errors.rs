@@ -42,8 +42,8 @@ impl Own {
         fs::read_to_string(self.folder.path().join("output")).unwrap()
     }
 
-    /// Ends it: its exit status.
-    fn stop(mut self) -> (Option<i32>, String) {
+    /// Ends it: its exit status, and what it said.
+    fn stop(&mut self) -> (Option<i32>, String) {
         signal(self.child.id(), "-TERM");
         let status = self.child.wait().unwrap();
         (status.code(), self.output())
@@ -112,7 +112,7 @@ fn a_witness_that_cannot_start_says_why() {
 fn a_witness_of_another_cluster_is_refused_and_both_sides_say_why() {
     let sandbox = without_witness("");
     let node = sandbox.node(0);
-    let own = Own::start(&sandbox, "another", &["--provider-options=gcs.fc_limit=9"]);
+    let mut own = Own::start(&sandbox, "another", &["--provider-options=gcs.fc_limit=9"]);
     wait_for("the refusal", || own.output().contains("cluster names differ"));
     wait_for("the node's line", || since(node, 0).contains("cluster names differ"));
     let (status, output) = own.stop();
@@ -121,8 +121,10 @@ fn a_witness_of_another_cluster_is_refused_and_both_sides_say_why() {
 
     // A folder of another cluster: it has a log with another history.
     let other = without_witness("");
-    let joined = Own::start(&other, "sandbox", &[]);
+    let mut joined = Own::start(&other, "sandbox", &[]);
     wait_for("its vote", || variable(other.node(0), "raft_voters") == "2");
+    let (status, output) = joined.stop();
+    assert_eq!(status, Some(0), "{output}");
     let folder = tempfile::tempdir().unwrap();
     let copied = Command::new("cp").arg("-a").arg(joined.folder.path().join("w")).arg(folder.path()).status().unwrap();
     assert!(copied.success());

@@ -5,6 +5,27 @@ use super::world::Slot;
 use crate::consensus::raft::Timing;
 use crate::seeds::Rng;
 
+/// Faults, and their relative weights.
+type Faults = [(u64, InjectedFault)];
+
+/// Cuts between nodes, of all kinds.
+const CUTS: &Faults = &[
+    (2, InjectedFault::Partition),
+    (1, InjectedFault::PartitionOneWay),
+    (1, InjectedFault::PartitionPair),
+    (3, InjectedFault::Heal),
+    (1, InjectedFault::BreakLink),
+];
+/// Disks that stall, fill up and forget, under nodes that crash.
+const DISKS: &Faults = &[
+    (4, InjectedFault::Crash),
+    (1, InjectedFault::CrashAll),
+    (2, InjectedFault::LoseTail),
+    (2, InjectedFault::StallDisk),
+    (2, InjectedFault::FillDisk),
+    (1, InjectedFault::BreakLink),
+];
+
 pub struct Settings {
     pub seed: u64,
     pub nodes: u64,
@@ -29,7 +50,7 @@ impl Settings {
         slot.0 > self.nodes
     }
 
-    fn usual(seed: u64, faults: &[(u64, InjectedFault)]) -> Self {
+    fn usual(seed: u64, faults: &Faults) -> Self {
         let mut rng = Rng::new(!seed);
         Self {
             seed,
@@ -44,6 +65,10 @@ impl Settings {
             sync_ms: rng.one_of(&[0, 3, 30]).unwrap(),
             has_upgrades: false,
         }
+    }
+
+    fn with_nodes(self, least: u64) -> Self {
+        Self { nodes: self.nodes.max(least), ..self }
     }
 
     /// Nodes come, go, stop, and lose nothing.
@@ -74,17 +99,7 @@ impl Settings {
     }
 
     pub fn disks(seed: u64) -> Self {
-        let faults = [
-            (4, InjectedFault::Crash),
-            (1, InjectedFault::CrashAll),
-            (2, InjectedFault::LoseTail),
-            (2, InjectedFault::StallDisk),
-            (2, InjectedFault::FillDisk),
-            (1, InjectedFault::BreakLink),
-        ];
-        let mut settings = Self::usual(seed, &faults);
-        settings.nodes = settings.nodes.max(2);
-        settings
+        Self::usual(seed, DISKS).with_nodes(2)
     }
 
     /// Mostly two nodes and a witness, each of which comes, goes, stops, is cut off and loses all its files.
@@ -94,35 +109,21 @@ impl Settings {
             (1, InjectedFault::CrashAll),
             (2, InjectedFault::Leave),
             (2, InjectedFault::Stop),
-            (2, InjectedFault::Partition),
-            (1, InjectedFault::PartitionOneWay),
-            (1, InjectedFault::PartitionPair),
-            (3, InjectedFault::Heal),
-            (1, InjectedFault::BreakLink),
             (1, InjectedFault::LoseFiles),
             (2, InjectedFault::FailApply),
             (1, InjectedFault::FailSst),
             (1, InjectedFault::ApplySlowly),
         ];
-        Self::with_witness(seed, &faults)
+        Self::with_witness(seed, &[&faults, CUTS].concat())
     }
 
     /// The same with disks that stall, fill up and forget: also those of all nodes at once, so that only the witness
     /// has what they have confirmed.
     pub fn witness_disks(seed: u64) -> Self {
-        let faults = [
-            (3, InjectedFault::Crash),
-            (1, InjectedFault::CrashAll),
-            (2, InjectedFault::LoseTail),
-            (2, InjectedFault::LoseTailsOfNodes),
-            (2, InjectedFault::StallDisk),
-            (2, InjectedFault::FillDisk),
-            (1, InjectedFault::BreakLink),
-        ];
-        Self::with_witness(seed, &faults)
+        Self::with_witness(seed, &[DISKS, &[(2, InjectedFault::LoseTailsOfNodes)]].concat())
     }
 
-    fn with_witness(seed: u64, faults: &[(u64, InjectedFault)]) -> Self {
+    fn with_witness(seed: u64, faults: &Faults) -> Self {
         let nodes = Rng::new(seed ^ 0xA5A5).one_of(&[1, 2, 2, 2, 2, 4]).unwrap();
         Self { nodes, witnesses: 1, ..Self::usual(seed, faults) }
     }
@@ -139,9 +140,7 @@ impl Settings {
             (1, InjectedFault::StallDisk),
             (1, InjectedFault::Stop),
         ];
-        let mut settings = Self::usual(seed, &faults);
-        settings.nodes = settings.nodes.max(2);
-        settings
+        Self::usual(seed, &faults).with_nodes(2)
     }
 
     pub fn state_transfers(seed: u64) -> Self {
@@ -155,9 +154,7 @@ impl Settings {
             (1, InjectedFault::BreakLink),
             (1, InjectedFault::ApplySlowly),
         ];
-        let mut settings = Self::usual(seed, &faults);
-        settings.nodes = settings.nodes.max(3);
-        settings
+        Self::usual(seed, &faults).with_nodes(3)
     }
 
     /// Nodes of two releases: upgrades and downgrades, beside most other faults.
@@ -170,15 +167,10 @@ impl Settings {
             (1, InjectedFault::LoseTail),
             (1, InjectedFault::LoseFiles),
             (2, InjectedFault::Leave),
-            (1, InjectedFault::Partition),
-            (1, InjectedFault::PartitionOneWay),
-            (1, InjectedFault::PartitionPair),
-            (3, InjectedFault::Heal),
-            (1, InjectedFault::BreakLink),
             (1, InjectedFault::StallDisk),
             (1, InjectedFault::Stop),
             (1, InjectedFault::ApplySlowly),
         ];
-        Self { has_upgrades: true, ..Self::usual(seed, &faults) }
+        Self { has_upgrades: true, ..Self::usual(seed, &[&faults, CUTS].concat()) }
     }
 }
