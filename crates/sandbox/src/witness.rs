@@ -157,12 +157,13 @@ impl<'a> Witness<'a> {
         self.state() == State::Running && !self.is_isolated()
     }
 
-    /// Whether some node sees it as a linked voter.
+    /// Whether the Raft leader, if it is a node, sees it as a linked voter.
     pub fn has_vote(self) -> bool {
         let peers = |node: crate::Node<'_>| status(&mut node.connect().ok()?, "wsrep_raft_peers").ok()?;
         let is_it = |peer: &str| {
             let mut words = peer.split(' ');
-            words.next() == Some(NAME) && peer.contains(" linked voter") && peer.ends_with(" witness")
+            // Only the leader knows up to where their logs match.
+            words.next() == Some(NAME) && peer.contains(" linked voter match=") && peer.ends_with(" witness")
         };
         wsrep::reachable(self.sandbox).into_iter().filter_map(peers).any(|peers| peers.split(", ").any(is_it))
     }

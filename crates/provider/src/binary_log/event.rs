@@ -19,6 +19,9 @@ pub mod kind {
     pub const QUERY_COMPRESSED: u8 = 165;
 }
 
+/// When a statement began on the server of its client, in seconds since 1970. Servers that apply it keep that.
+pub type Time = u32;
+
 /// A table, or a statement: equal ones are equal, and different ones differ but for one in 2^64.
 pub type Fingerprint = u64;
 
@@ -28,9 +31,20 @@ fn fingerprint(parts: [&[u8]; 2]) -> Fingerprint {
     hasher.finish()
 }
 
-/// The type and the length of the event that the head begins.
-pub fn kind_and_length(head: &[u8; HEAD_BYTES]) -> (u8, usize) {
-    (head[4], u32::from_le_bytes([head[9], head[10], head[11], head[12]]) as usize)
+/// What the head of an event says.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    pub time: Time,
+    pub kind: u8,
+    /// Of the whole event.
+    pub length: usize,
+}
+
+impl Head {
+    pub fn of(bytes: &[u8; HEAD_BYTES]) -> Self {
+        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        Self { time: number(0), kind: bytes[4], length: number(9) as usize }
+    }
 }
 
 /// The table that a TABLE_MAP event names. Its body: table id (6 bytes), flags (u16), then schema and name, each after its
@@ -82,23 +96,40 @@ impl Statement<'_> {
     }
 }
 
+/// What two logs can be compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedStatement {
+    pub time: Time,
+    /// None: it is compressed.
+    pub text: Option<Fingerprint>,
+}
+
+impl LoggedStatement {
+    /// The statement of a QUERY event, or of a compressed one.
+    pub fn of(time: Time, kind: u8, body: &[u8]) -> Self {
+        let statement = statement(body).filter(|_| kind == kind::QUERY);
+        Self { time, text: statement.map(Statement::fingerprint) }
+    }
+}
+
 /// The events of a write set: like those of a binary log without checksums.
-fn events(mut data: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+fn events(mut data: &[u8]) -> impl Iterator<Item = (Head, &[u8])> {
     std::iter::from_fn(move || {
-        let (kind, length) = kind_and_length(data.first_chunk()?);
-        let body = data.get(HEAD_BYTES..length)?;
-        data = &data[length..];
-        Some((kind, body))
+        let head = Head::of(data.first_chunk()?);
+        let body = data.get(HEAD_BYTES..head.length)?;
+        data = &data[head.length..];
+        Some((head, body))
     })
 }
 
 /// The tables of a write set.
 pub fn tables_of(data: &[u8]) -> BTreeSet<Fingerprint> {
-    events(data).filter(|(kind, _)| *kind == kind::TABLE_MAP).filter_map(|(_, body)| table(body)).collect()
+    events(data).filter(|(head, _)| head.kind == kind::TABLE_MAP).filter_map(|(_, body)| table(body)).collect()
 }
 
 /// The statement of a write set in total order isolation: the last one, behind its settings.
-pub fn statement_of(data: &[u8]) -> Option<Fingerprint> {
-    let queries = events(data).filter(|(kind, _)| *kind == kind::QUERY);
-    queries.filter_map(|(_, body)| statement(body)).last().map(Statement::fingerprint)
+pub fn statement_of(data: &[u8]) -> LoggedStatement {
+    let queries = events(data).filter(|(head, _)| matches!(head.kind, kind::QUERY | kind::QUERY_COMPRESSED));
+    let found = queries.last().map(|(Head { time, kind, .. }, body)| LoggedStatement::of(time, kind, body));
+    found.unwrap_or(LoggedStatement { time: 0, text: None })
 }

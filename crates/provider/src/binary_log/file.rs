@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
 use std::path::Path;
 
-use super::event::{self, Fingerprint, HEAD_BYTES, kind};
+use super::event::{self, Fingerprint, HEAD_BYTES, Head, LoggedStatement, kind};
 use super::{Error, GROUPS_LIMIT, Group};
 
 const MAGIC: [u8; 4] = *b"\xfebin";
@@ -56,7 +56,7 @@ pub fn read_from(mut file: impl Read) -> Result<VecDeque<Group>, Problem> {
     }
     let mut events = Events { file, has_checksums: false };
     let mut open: Option<OpenGroup> = None;
-    while let Some((kind, body)) = events.next().map_err(Problem::Io)? {
+    while let Some((Head { time, kind, .. }, body)) = events.next().map_err(Problem::Io)? {
         let group = match kind {
             kind::START_ENCRYPTION => return Err(Problem::Encrypted),
             kind::FORMAT_DESCRIPTION => {
@@ -79,13 +79,13 @@ pub fn read_from(mut file: impl Read) -> Result<VecDeque<Group>, Problem> {
                 open.take().map(|open| Group::Transaction { number, tables: open.tables })
             }
             kind::QUERY | kind::QUERY_COMPRESSED => {
-                let statement = event::statement(&body).filter(|_| kind == kind::QUERY);
                 let is_standalone = open.as_ref().is_some_and(|open| open.is_standalone);
-                if !is_standalone && !statement.is_some_and(event::Statement::is_end) {
+                let is_end = kind == kind::QUERY && event::statement(&body).is_some_and(event::Statement::is_end);
+                if !is_standalone && !is_end {
                     continue;
                 }
                 open = None;
-                is_standalone.then(|| Group::Statement(statement.map(event::Statement::fingerprint)))
+                is_standalone.then(|| Group::Statement(LoggedStatement::of(time, kind, &body)))
             }
             _ => continue,
         };
@@ -114,17 +114,17 @@ struct Events<R> {
 }
 
 impl<R: Read> Events<R> {
-    /// The next event: its type, and its body without the checksum; empty if the type does not matter. None: the file, or
+    /// The next event: its head, and its body without the checksum; empty if the type does not matter. None: the file, or
     /// its undamaged part, ends.
-    fn next(&mut self) -> io::Result<Option<(u8, Vec<u8>)>> {
-        let mut head = [0; HEAD_BYTES];
-        if !self.fill(&mut head)? {
+    fn next(&mut self) -> io::Result<Option<(Head, Vec<u8>)>> {
+        let mut bytes = [0; HEAD_BYTES];
+        if !self.fill(&mut bytes)? {
             return Ok(None);
         }
-        let (kind, length) = event::kind_and_length(&head);
-        let Some(rest) = length.checked_sub(HEAD_BYTES) else { return Ok(None) };
+        let head = Head::of(&bytes);
+        let Some(rest) = head.length.checked_sub(HEAD_BYTES) else { return Ok(None) };
         let matters = matches!(
-            kind,
+            head.kind,
             kind::QUERY
                 | kind::FORMAT_DESCRIPTION
                 | kind::XID
@@ -135,7 +135,7 @@ impl<R: Read> Events<R> {
         );
         if !matters {
             let skipped = io::copy(&mut (&mut self.file).take(rest as u64), &mut io::sink())?;
-            return Ok((skipped == rest as u64).then_some((kind, Vec::new())));
+            return Ok((skipped == rest as u64).then_some((head, Vec::new())));
         }
         if rest > BODY_LIMIT_BYTES {
             return Ok(None);
@@ -145,18 +145,18 @@ impl<R: Read> Events<R> {
         if body.len() < rest {
             return Ok(None);
         }
-        if self.has_checksums && kind != kind::FORMAT_DESCRIPTION {
+        if self.has_checksums && head.kind != kind::FORMAT_DESCRIPTION {
             let Some((_, checksum)) = body.split_last_chunk() else { return Ok(None) };
             let checksum = u32::from_le_bytes(*checksum);
             body.truncate(rest - CHECKSUM_BYTES);
             let mut hasher = crc32fast::Hasher::new();
-            hasher.update(&head);
+            hasher.update(&bytes);
             hasher.update(&body);
             if hasher.finalize() != checksum {
                 return Ok(None);
             }
         }
-        Ok(Some((kind, body)))
+        Ok(Some((head, body)))
     }
 
     /// False: the file ends before.

@@ -5,7 +5,8 @@
 //! stand in the binary log twice, with two GTIDs, and none may be missing. The binary log itself tells what it holds: the
 //! number of the XID event at the end of a transaction is its seqno. Transactions commit in the order of the seqnos, so
 //! everything up to the last one is there. The statements behind it (DDL has no XID event) are compared with those of the
-//! log.
+//! log. If the log has been purged since that transaction, it may lack the first of them too, and hold later ones with the
+//! same text: then their times must be the same as well.
 //!
 //! Other transactions (`wsrep_on=OFF`) have XID events too, with numbers of their own. One counts only if the log has a
 //! transaction with that seqno, of the same tables.
@@ -25,6 +26,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
+pub use event::LoggedStatement;
 use event::Fingerprint;
 
 /// The last groups of a binary log that count.
@@ -75,8 +77,8 @@ pub enum Group {
         /// Its tables.
         tables: BTreeSet<Fingerprint>,
     },
-    /// A statement. None: its text is compressed.
-    Statement(Option<Fingerprint>),
+    /// A statement.
+    Statement(LoggedStatement),
 }
 
 impl BinaryLog {
@@ -150,7 +152,7 @@ pub struct Comparison<'a> {
     /// The index of the group that is the last transaction of the log.
     last_transaction: Option<usize>,
     /// The statements in the log, and their seqnos.
-    statements: Vec<(i64, Option<Fingerprint>)>,
+    statements: Vec<(i64, LoggedStatement)>,
 }
 
 impl<'a> Comparison<'a> {
@@ -184,7 +186,6 @@ impl<'a> Comparison<'a> {
 
     /// The last seqno that the binary log holds; 0: none that it can be told of.
     pub fn logged_upto(&self) -> i64 {
-        // Else the log has been purged since the last transaction.
         let is_purged = |group: &Group| match group {
             Group::Transaction { number, .. } => self.first.is_some_and(|first| *number < first),
             Group::Statement(_) => false,
@@ -195,13 +196,19 @@ impl<'a> Comparison<'a> {
             Some(Group::Transaction { number, .. }) => *number,
             _ => 0,
         };
+        // Else the log has been purged since the last transaction, and maybe since the statements behind it.
+        let has_all_behind = self.last_transaction.is_some();
+        let is_same = |group: LoggedStatement, entry: LoggedStatement| {
+            let has_same_text = group.text.is_none() || group.text == entry.text;
+            has_same_text && (has_all_behind || group.time == entry.time)
+        };
         // The binary log is in the order of the log. A statement of another kind of session is in one of them only.
         let first = self.statements.partition_point(|(seqno, _)| *seqno <= upto);
         let mut rest = self.statements[first..].iter();
         for group in &self.groups[behind..] {
             let Group::Statement(statement) = group else { continue };
             let mut probe = rest.clone();
-            if let Some((seqno, _)) = probe.find(|(_, logged)| statement.is_none() || logged == statement) {
+            if let Some((seqno, _)) = probe.find(|(_, entry)| is_same(*statement, *entry)) {
                 upto = *seqno;
                 rest = probe;
             }

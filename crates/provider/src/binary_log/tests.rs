@@ -1,6 +1,6 @@
 //! Binary logs as bytes, and what they hold of a log.
 
-use super::event::{HEAD_BYTES, kind, statement_of, tables_of};
+use super::event::{HEAD_BYTES, Head, kind, statement_of, tables_of};
 use super::file::{Problem, read_from};
 use super::*;
 use crate::identity::Uuid;
@@ -83,6 +83,11 @@ fn rows(tables: &[&str]) -> Vec<u8> {
     data(&events)
 }
 
+/// The group of a statement with these events in its write set.
+fn statement_in(events: &[(u8, Vec<u8>)]) -> Group {
+    Group::Statement(statement_of(&data(events)))
+}
+
 fn groups(bytes: &[u8]) -> Vec<Group> {
     read_from(bytes).unwrap().into()
 }
@@ -101,7 +106,7 @@ fn groups_are_read_with_and_without_checksums() {
             found,
             [
                 Group::Transaction { number: 4, tables: tables_of(&rows(&["a", "b"])) },
-                Group::Statement(statement_of(&data(&[query("SET NAMES x"), query("CREATE TABLE t (id int)")]))),
+                statement_in(&[query("SET NAMES x"), query("CREATE TABLE t (id int)")]),
                 Group::Transaction { number: 5, tables: tables_of(&rows(&["a"])) },
             ]
         );
@@ -163,7 +168,7 @@ fn earlier_files_are_read_until_one_has_a_transaction() {
         BinaryLog { name, index_name, data_dir: folder.path().to_owned(), can_pause }.last_groups()
     };
     let found = log(Some("b"), None, true).unwrap();
-    let statement = |text| Group::Statement(statement_of(&data(&[query(text)])));
+    let statement = |text| statement_in(&[query(text)]);
     assert_eq!(
         found,
         [Group::Transaction { number: 2, tables: tables_of(&rows(&["a"])) }, statement("ONE"), statement("TWO")]
@@ -254,6 +259,37 @@ fn statements_behind_the_last_transaction_are_compared() {
     assert_eq!(upto(&in_its_words, &entries), 4, "the server has its own words for some statements");
     let compressed = vec![gtid(true), (kind::QUERY_COMPRESSED, query("TRUNCATE a").1)];
     assert_eq!(upto(&[three(), compressed], &entries), 4);
+}
+
+/// The same events, at that time.
+fn at(time: u32, events: Vec<u8>) -> Vec<u8> {
+    let mut events = events;
+    let mut start = 0;
+    while start < events.len() {
+        let length = Head::of(events[start..].first_chunk().unwrap()).length;
+        events[start..start + 4].copy_from_slice(&time.to_le_bytes());
+        start += length;
+    }
+    events
+}
+
+#[test]
+fn a_statement_that_the_log_lacks_is_not_a_later_one_with_the_same_text() {
+    // The transaction at seqno 3 and the statement at seqno 4 are purged.
+    let entries = [(5, ISOLATION, at(50, statement("CREATE TABLE b"))), (6, ISOLATION, at(60, statement("TRUNCATE a")))];
+    let upto = |statements: &[(u32, &str)]| {
+        let description = binary_log(&transaction(3, &["a"]), false);
+        let statements = statements.iter().flat_map(|(time, text)| at(*time, data(&ddl(text))));
+        let found = self::groups(&[description, statements.collect()].concat());
+        assert!(found.len() > 1, "{found:?}");
+        let mut comparison = Comparison::new(&found);
+        entries.iter().for_each(|(seqno, flags, data)| comparison.add(*seqno, &head(*flags), data));
+        comparison.logged_upto()
+    };
+    assert_eq!(upto(&[(40, "TRUNCATE a")]), 3, "the one at seqno 4");
+    assert_eq!(upto(&[(40, "TRUNCATE a"), (50, "CREATE TABLE b")]), 5);
+    assert_eq!(upto(&[(40, "TRUNCATE a"), (50, "CREATE TABLE b"), (60, "TRUNCATE a")]), 6);
+    assert_eq!(upto(&[(60, "TRUNCATE a")]), 6);
 }
 
 #[test]

@@ -19,16 +19,16 @@ use crate::{ask, provider, run};
 const SECRET: &str = "0123456789abcdef-of-all-nodes\n";
 
 /// A folder that the servers' account can read.
-struct Files(TempDir);
+pub struct Files(TempDir);
 
 impl Files {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         Self(folder)
     }
 
-    fn path(&self, file: &str) -> PathBuf {
+    pub fn path(&self, file: &str) -> PathBuf {
         self.0.path().join(file)
     }
 
@@ -38,7 +38,7 @@ impl Files {
     }
 
     /// A CA, and a certificate of it with the same number: `ca1.pem`, `node1.pem`, `node1.key`.
-    fn certificates(&self, number: u32) {
+    pub fn certificates(&self, number: u32) {
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes";
         fs::write(self.path("extensions"), "basicConstraints = CA:FALSE").unwrap();
         self.openssl(&format!("req -x509 {key} -days 9999 -subj /CN=ca -keyout ca{number}.key -out ca{number}.pem"));
@@ -51,7 +51,7 @@ impl Files {
     }
 
     /// The TLS options with these certificates.
-    fn tls(&self, number: u32) -> String {
+    pub fn tls(&self, number: u32) -> String {
         let path = |file: String| self.path(&file).display().to_string();
         format!(
             "socket.ssl=yes;socket.ssl_key={};socket.ssl_cert={};socket.ssl_ca={}",
@@ -62,7 +62,7 @@ impl Files {
     }
 
     /// A file with a secret that only the servers' account may read.
-    fn secret(&self, file: &str, text: &str) -> String {
+    pub fn secret(&self, file: &str, text: &str) -> String {
         let path = self.path(file);
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
@@ -95,7 +95,7 @@ fn restart(node: Node<'_>, options: &str) -> Own {
     own
 }
 
-fn set_options(node: Node<'_>, options: &str) -> Result<(), String> {
+pub fn set_options(node: Node<'_>, options: &str) -> Result<(), String> {
     let statement = format!("SET GLOBAL wsrep_provider_options = '{options}'");
     let mut connection = node.connect().unwrap();
     connection.execute(statement.as_bytes()).map(drop).map_err(|error| error.to_string())

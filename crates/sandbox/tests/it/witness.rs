@@ -1,7 +1,9 @@
 //! Two nodes and a witness: any one of the three dies, all die, disks lose entries, and nothing that was confirmed is lost.
 
 mod errors;
+mod manual_witness;
 mod random;
+mod tls;
 
 use std::fs;
 use std::sync::Once;
@@ -51,6 +53,10 @@ fn any_one_of_two_nodes_and_a_witness_may_die() {
     let [first, second] = [0, 1].map(|index| sandbox.node(index));
     assert_eq!(variable(first, "raft_voters"), "3");
     assert_eq!(variable(second, "cluster_size"), "2", "a witness is in no view");
+    for node in sandbox.nodes() {
+        let is_it = |peer: &str| peer.starts_with("witness ") && peer.ends_with(" witness");
+        wait_for("the node to know the witness", || variable(node, "raft_peers").split(", ").any(is_it));
+    }
     let writers = Writers::on(&sandbox, &[0, 1]);
 
     witness(&sandbox).kill().unwrap();

@@ -32,8 +32,18 @@ pub struct Hello {
     pub incoming: String,
     /// The address for other nodes, host:port.
     pub address: String,
-    /// Fields that only later releases know.
+    /// Further fields, as they came: [`Hello::OF_WITNESS`], or those of later releases.
     pub extension: Vec<u8>,
+}
+
+impl Hello {
+    /// The extension in a witness's hello.
+    pub const OF_WITNESS: [u8; 1] = [1];
+
+    /// Whether the node is a witness: a voter without tables.
+    pub fn is_witness(&self) -> bool {
+        self.extension.starts_with(&Self::OF_WITNESS)
+    }
 }
 
 /// A random number that is used once.
@@ -115,13 +125,6 @@ pub struct MemberStatus {
     pub donating_to: Option<String>,
     /// The apply error that waits for a vote.
     pub apply_error: Option<ApplyError>,
-}
-
-impl MemberStatus {
-    /// Whether the node is a witness: a voter without tables.
-    pub fn is_witness(&self) -> bool {
-        self.member_id.is_undefined()
-    }
 }
 
 /// State of an SST from a donor to a joiner.

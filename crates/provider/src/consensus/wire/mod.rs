@@ -32,7 +32,7 @@
 //!
 //! | kind | frame | fields |
 //! |---|---|---|
-//! | 1 | hello | lowest and newest protocol version 1 each, optional version in force 1, history UUID 16, lineage, node 8, instance id 16, cluster name, name, incoming, address: texts; then fields of later releases |
+//! | 1 | hello | lowest and newest protocol version 1 each, optional version in force 1, history UUID 16, lineage, node 8, instance id 16, cluster name, name, incoming, address: texts; of a witness 1 (1 byte); then fields of later releases |
 //! | 2 | rejected | text |
 //! | 3 | keepalive | |
 //! | 4 | lineage | history UUID 16, lineage |

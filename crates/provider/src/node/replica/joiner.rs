@@ -20,9 +20,12 @@ use crate::consensus::lineage::LineageRelation;
 use crate::consensus::proposals::{Proposals, SessionId};
 use crate::consensus::raft::Action;
 use crate::consensus::wire::{Frame, SnapshotMeta};
+use crate::server::Level;
 
 /// Interval of repeated requests to the leader.
 const RESEND_INTERVAL_MS: u64 = 2_000;
+/// A node that has nobody to ask for this long says so.
+const NOBODY_TO_ASK_TIMEOUT_MS: u64 = 5_000;
 
 /// What a node without tables, or without a log, waits for.
 #[derive(Debug, Default)]
@@ -31,8 +34,18 @@ pub(super) struct Joiner {
     pub request: Option<JoinRequest>,
     /// When it was sent last. 0: not yet.
     requested_ms: u64,
+    nobody_to_ask: NobodyToAsk,
     /// The donor of this node.
     pub donor: Option<Donor>,
+}
+
+/// Whether there is no leader that this node could ask.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum NobodyToAsk {
+    #[default]
+    No,
+    Since(u64),
+    Logged,
 }
 
 impl Joiner {
@@ -97,6 +110,7 @@ impl<H: Host> Replica<H> {
     /// Repeats the request until there is a reply.
     pub(super) fn resend_join_request(&mut self, now_ms: u64) {
         let Some(request) = self.joiner.request.clone() else { return };
+        self.note_nobody_to_ask(now_ms);
         // Within the first millisecond of the clock, the time of the request is ahead of it.
         if self.joiner.requested_ms != 0 && now_ms.saturating_sub(self.joiner.requested_ms) < RESEND_INTERVAL_MS {
             return;
@@ -113,5 +127,26 @@ impl<H: Host> Replica<H> {
         to.into_iter().for_each(|node| {
             self.host.send(node, &frame);
         });
+    }
+    /// Says once what a node waits for whose request nobody can answer.
+    fn note_nobody_to_ask(&mut self, now_ms: u64) {
+        let leader = self.raft.leader();
+        let waits_for = if leader == Some(self.own_node()) {
+            "it is the Raft leader itself, and no linked node has tables. Start a node that has some"
+        } else if leader.is_none() {
+            "it reaches no majority. Start the other nodes"
+        } else {
+            self.joiner.nobody_to_ask = NobodyToAsk::No;
+            return;
+        };
+        match self.joiner.nobody_to_ask {
+            NobodyToAsk::No => self.joiner.nobody_to_ask = NobodyToAsk::Since(now_ms),
+            NobodyToAsk::Since(since_ms) if now_ms - since_ms >= NOBODY_TO_ASK_TIMEOUT_MS => {
+                self.joiner.nobody_to_ask = NobodyToAsk::Logged;
+                let text = format!("this node waits for a donor, and has none to ask: {waits_for}");
+                self.host.log(Level::Warning, &text);
+            }
+            NobodyToAsk::Since(_) | NobodyToAsk::Logged => {}
+        }
     }
 }

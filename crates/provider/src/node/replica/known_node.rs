@@ -31,9 +31,9 @@ impl Peer {
         Self { hello, unlinked_since_ms: None, status: None, is_leaving: false, assigned_donor: None, snapshot: None }
     }
 
-    /// Whether it has reported that it is a witness.
+    /// Whether it is a witness.
     pub fn is_witness(&self) -> bool {
-        self.status.as_ref().is_some_and(|(member_status, _)| member_status.is_witness())
+        self.hello.is_witness()
     }
 
     /// The node is linked, or was a moment ago.

@@ -2,6 +2,7 @@
 
 use super::Replica;
 use super::host::Host;
+use super::known_node::{AWAY_TIMEOUT_MS, Peer};
 use super::leader::CATCH_UP_LIMIT_ENTRIES;
 use crate::consensus::NodeId;
 use crate::consensus::raft::Action;
@@ -16,6 +17,7 @@ const LEAVE_INTERVAL_MS: u64 = 200;
 #[derive(Debug, Default)]
 pub(super) struct Leave {
     pub is_leaving: bool,
+    since_ms: Option<u64>,
     /// The last request to the leader.
     requested_ms: u64,
 }
@@ -57,9 +59,7 @@ impl<H: Host> Replica<H> {
     /// Asks to leave the cluster.
     pub(super) fn request_leave(&mut self, actions: &mut Vec<Action>) {
         let has_vote = self.hard_state.voters.contains_key(&self.own_node());
-        // A witness cannot continue without the last node: that one stays a voter, and has no reason to wait.
-        let others = if self.is_witness { 0 } else { self.witnesses() };
-        let is_last = self.hard_state.voters.len() - others <= 1;
+        let is_last = self.is_last();
         // A new leader may be elected in a moment, if the old one has just crashed.
         let has_no_leader =
             self.raft.leader().is_none() && self.now_ms() - self.quorum.leader_seen_ms > self.quorum_loss_timeout_ms();
@@ -75,5 +75,62 @@ impl<H: Host> Replica<H> {
             }
         }
         self.run_actions(actions, None);
+    }
+
+    /// Whether no other voter could continue: the node stays one, and has no reason to wait.
+    fn is_last(&mut self) -> bool {
+        let now = self.now_ms();
+        let leaving_since = *self.leave.since_ms.get_or_insert(now);
+        let own_node = self.own_node();
+        let others = self.hard_state.voters.keys().filter(|node| **node != own_node).map(|node| {
+            let peer = self.peers.get(node);
+            let away_since = peer.map_or(Some(leaving_since), |peer| peer.unlinked_since_ms);
+            OtherVoter {
+                is_witness: peer.is_some_and(Peer::is_witness),
+                is_gone: away_since.is_some_and(|since| now - since >= AWAY_TIMEOUT_MS),
+            }
+        });
+        is_last(others, self.is_witness, self.raft.leader().is_some())
+    }
+}
+
+/// Another voter, as a leaving node sees it.
+struct OtherVoter {
+    is_witness: bool,
+    /// It has had no link for a while.
+    is_gone: bool,
+}
+
+/// Whether no other voter could continue without the leaving one. A witness needs a node. Without a leader, nobody knows who
+/// is gone: a new one may be elected in a moment.
+fn is_last(others: impl IntoIterator<Item = OtherVoter>, is_witness: bool, has_leader: bool) -> bool {
+    let cannot_continue = |other: OtherVoter| !is_witness && (other.is_witness || other.is_gone && has_leader);
+    others.into_iter().all(cannot_continue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NODE: OtherVoter = OtherVoter { is_witness: false, is_gone: false };
+    const GONE: OtherVoter = OtherVoter { is_witness: false, is_gone: true };
+    const WITNESS: OtherVoter = OtherVoter { is_witness: true, is_gone: false };
+
+    #[test]
+    fn a_node_waits_only_for_others_that_can_continue() {
+        assert!(is_last([], false, true), "a node alone");
+        assert!(is_last([WITNESS], false, true), "the last node beside a witness");
+        assert!(is_last([WITNESS], false, false));
+        assert!(is_last([GONE, WITNESS], false, true), "the other one is dead");
+        assert!(!is_last([GONE, WITNESS], false, false), "the leader has just crashed");
+        assert!(!is_last([NODE, WITNESS], false, true));
+        assert!(!is_last([NODE, GONE], false, true));
+    }
+
+    #[test]
+    fn a_witness_that_leaves_waits_for_the_nodes() {
+        assert!(is_last([], true, true));
+        assert!(!is_last([NODE], true, true));
+        assert!(!is_last([GONE], true, true));
     }
 }

@@ -155,7 +155,7 @@ impl<H: Host> Replica<H> {
             let peer = self.peers.get(&progress.node)?;
             let (member_status, _) = peer.status.as_ref()?;
             // A witness takes entries: the cluster may need it for the next one.
-            let is_witness = member_status.is_witness() && progress.match_index > Index(0) && !progress.needs_snapshot;
+            let is_witness = peer.is_witness() && progress.match_index > Index(0) && !progress.needs_snapshot;
             let is_eligible = (member_status.wants_view || is_witness)
                 && !peer.is_leaving
                 && peer.unlinked_since_ms.is_none()

@@ -49,7 +49,7 @@ pub struct PeerStatus {
     pub is_linked: bool,
     /// Whether it is a voter.
     pub is_voter: bool,
-    /// Whether it has reported that it is a witness.
+    /// Whether it is a witness.
     pub is_witness: bool,
     /// As leader: the node's log equals this one's up to here, durably.
     pub match_index: Option<Index>,

@@ -172,7 +172,7 @@ impl Witness {
             name: setup.name.clone(),
             incoming: String::new(),
             address: setup.node_address.clone().unwrap_or_else(|| options.node_address("")),
-            extension: Vec::new(),
+            extension: Hello::OF_WITNESS.to_vec(),
         };
         let listen = setup.listen.clone().unwrap_or_else(|| options.listen_address());
         let (mut links, waker) = Links::open(&listen, hello)?;

@@ -4,64 +4,17 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread;
 
-use hortator_sandbox::{Builder, Sandbox};
-use tempfile::TempDir;
+use hortator_sandbox::Builder;
 
+use super::manual_witness::{Own, program};
 use super::{build, cluster, variable, witness};
-use crate::cluster_fixture::{assert_logged, since, wait_for};
-use crate::{run, signal};
-
-/// A witness that the test starts itself.
-struct Own {
-    child: Child,
-    /// Its folder is `w` in there, and what it says is `output`.
-    folder: TempDir,
-}
-
-impl Own {
-    /// A new one for that cluster.
-    fn start(sandbox: &Sandbox, name: &str, further: &[&str]) -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), sandbox, name, further)
-    }
-
-    fn start_in(folder: TempDir, sandbox: &Sandbox, name: &str, further: &[&str]) -> Self {
-        let output = fs::File::create(folder.path().join("output")).unwrap();
-        let hosts: Vec<String> = sandbox.nodes().map(|node| format!("127.0.0.1:{}", node.ports().group)).collect();
-        let mut command = Command::new(program());
-        command.arg(format!("--dir={}", folder.path().join("w").display()));
-        command.arg(format!("--cluster-address=gcomm://{}", hosts.join(",")));
-        command.args(["--listen=127.0.0.1:0", &format!("--cluster-name={name}")]).args(further);
-        let child = command.stdin(Stdio::null()).stderr(output).spawn().unwrap();
-        Self { child, folder }
-    }
-
-    fn output(&self) -> String {
-        fs::read_to_string(self.folder.path().join("output")).unwrap()
-    }
-
-    /// Ends it: its exit status, and what it said.
-    fn stop(&mut self) -> (Option<i32>, String) {
-        signal(self.child.id(), "-TERM");
-        let status = self.child.wait().unwrap();
-        (status.code(), self.output())
-    }
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        let _ended = self.child.kill();
-        let _reaped = self.child.wait();
-    }
-}
-
-/// The program that the tests have built.
-fn program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.ancestors().nth(2).unwrap().join("hortator-witness")
-}
+use crate::cluster_fixture::{assert_logged, ids, since, wait_for};
+use crate::run;
+use crate::secure_links::Files;
 
 /// Runs a witness that has to end by itself.
 fn ended(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
@@ -135,26 +88,15 @@ fn a_witness_of_another_cluster_is_refused_and_both_sides_say_why() {
 
 #[test]
 fn a_witness_proves_that_it_knows_the_secret() {
-    let files = tempfile::tempdir().unwrap();
-    let secret = |name: &str, text: &str| {
-        let path = files.path().join(name);
-        fs::write(&path, text).unwrap();
-        let command = format!(
-            "chmod 755 {} && chmod 600 {path} && chown mysql {path}",
-            files.path().display(),
-            path = path.display()
-        );
-        assert!(Command::new("sh").args(["-c", &command]).status().unwrap().success());
-        format!("auth.secret_file={}", path.display())
-    };
-    let right = secret("right", "0123456789abcdef-of-all-nodes\n");
+    let files = Files::new();
+    let right = files.secret("right", "0123456789abcdef-of-all-nodes\n");
     let sandbox = cluster(1, &right);
     assert!(witness(&sandbox).has_vote());
     let log = || fs::read_to_string(witness(&sandbox).error_log()).unwrap();
     assert!(log().contains("secret, without TLS"), "{}", log());
     run(sandbox.node(0), &["CREATE DATABASE d"]);
 
-    let wrong = secret("wrong", "fedcba9876543210-of-none-here\n");
+    let wrong = files.secret("wrong", "fedcba9876543210-of-none-here\n");
     let own = Own::start(&sandbox, "sandbox", &[&format!("--provider-options={wrong}")]);
     wait_for("the refusal", || own.output().contains("secret"));
     wait_for("the node's line", || since(sandbox.node(0), 0).contains("secret"));
@@ -198,6 +140,29 @@ fn a_witness_leaves_for_good_and_may_come_back() {
     assert_logged(&output, &["still has its vote"]);
     sandbox.start().unwrap();
     assert_eq!(variable(first, "raft_voters"), "3");
+}
+
+#[test]
+fn the_last_node_without_grastate_says_what_it_waits_for() {
+    let sandbox = cluster(1, "");
+    let node = sandbox.node(0);
+    run(node, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
+    node.stop().unwrap();
+    let grastate = node.data_dir().join("grastate.dat");
+    fs::remove_file(&grastate).unwrap();
+    let from = since(node, 0).len();
+    thread::scope(|scope| {
+        let start = scope.spawn(|| node.start());
+        // One of the two leads.
+        let reasons = ["no linked node has tables", "the Raft leader is a witness, and no node with tables is up"];
+        wait_for("the reason", || reasons.iter().any(|reason| since(node, from).contains(reason)));
+        node.kill().unwrap();
+        assert!(start.join().unwrap().is_err(), "there are no tables to receive");
+    });
+    assert_logged(&since(node, from), &["this node waits for a donor", "create an empty grastate.dat"]);
+    fs::write(&grastate, "").unwrap();
+    node.start().unwrap();
+    assert_eq!(ids(node), ["1"]);
 }
 
 /// The words of a process's command.

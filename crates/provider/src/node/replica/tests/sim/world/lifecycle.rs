@@ -70,6 +70,7 @@ impl World {
         });
         disk.hard_state = Some(hard_state.clone());
         let versions = self.release_for(slot, &disk);
+        let is_witness = self.settings.is_witness(slot);
         let hello = Hello {
             versions,
             in_force: (!hard_state.lineage.is_unknown()).then_some(hard_state.protocol),
@@ -81,7 +82,7 @@ impl World {
             name: format!("node{}", slot.0),
             incoming: String::new(),
             address: slot.address(),
-            extension: Vec::new(),
+            extension: if is_witness { Hello::OF_WITNESS.to_vec() } else { Vec::new() },
         };
         let raft = match initial_state(&hard_state, disk.log.as_ref(), instance_id) {
             Ok(raft) => raft,
@@ -101,7 +102,6 @@ impl World {
             )
         });
         let hosts = self.nodes.keys().map(|slot| slot.address()).collect();
-        let is_witness = self.settings.is_witness(slot);
         let host = Process::new(disk, hello, member_id, rng, is_witness);
         let settings = replica::Settings {
             hard_state,
