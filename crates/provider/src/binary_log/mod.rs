@@ -26,8 +26,8 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-pub use event::LoggedStatement;
 use event::Fingerprint;
+pub use event::LoggedStatement;
 
 /// The last groups of a binary log that count.
 const GROUPS_LIMIT: usize = 1024;

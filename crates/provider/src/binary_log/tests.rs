@@ -276,7 +276,8 @@ fn at(time: u32, events: Vec<u8>) -> Vec<u8> {
 #[test]
 fn a_statement_that_the_log_lacks_is_not_a_later_one_with_the_same_text() {
     // The transaction at seqno 3 and the statement at seqno 4 are purged.
-    let entries = [(5, ISOLATION, at(50, statement("CREATE TABLE b"))), (6, ISOLATION, at(60, statement("TRUNCATE a")))];
+    let entries =
+        [(5, ISOLATION, at(50, statement("CREATE TABLE b"))), (6, ISOLATION, at(60, statement("TRUNCATE a")))];
     let upto = |statements: &[(u32, &str)]| {
         let description = binary_log(&transaction(3, &["a"]), false);
         let statements = statements.iter().flat_map(|(time, text)| at(*time, data(&ddl(text))));

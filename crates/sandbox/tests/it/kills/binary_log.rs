@@ -315,7 +315,8 @@ fn an_encrypted_binary_log_needs_a_start_without_it() {
     let builder = builder.set("plugin_load_add", "file_key_management").set("encrypt_binlog", "ON");
     let builder = builder.set("file_key_management_filename", keys.path().to_str().unwrap());
     // The rows are in the two logs only when the node is killed.
-    let builder = builder.set("innodb_flush_log_at_timeout", "600").set("wsrep_provider_options", "log.retain_time=P1D");
+    let builder =
+        builder.set("innodb_flush_log_at_timeout", "600").set("wsrep_provider_options", "log.retain_time=P1D");
     let cluster = builder.start_temporary().unwrap();
     let node = cluster.node(0);
     let arguments = arguments(node);
