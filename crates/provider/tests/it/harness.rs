@@ -88,10 +88,19 @@ impl Counts {
         }
     }
 
+    fn has(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|number| *number > 0)
+    }
+
+    /// Whether each of these events has happened.
+    pub fn has_all(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.has(name))
+    }
+
     /// A run without one of these events proves nothing.
     pub fn assert_some(&self, names: &[&str]) {
         for name in names {
-            assert!(self.0.get(*name).is_some_and(|number| *number > 0), "nothing was {name}: {:?}", self.0);
+            assert!(self.has(name), "nothing was {name}: {:?}", self.0);
         }
     }
 }
