@@ -128,8 +128,12 @@ impl<H: Host> Replica<H> {
             self.host.send(node, &frame);
         });
     }
-    /// Says once what a node waits for whose request nobody can answer.
+    /// Says once what a node waits for whose request nobody can answer. A node without a log asks all others, and does not
+    /// know their leader; nor need a witness have a donor.
     fn note_nobody_to_ask(&mut self, now_ms: u64) {
+        if self.is_witness || !self.host.has_log() {
+            return;
+        }
         let leader = self.raft.leader();
         let waits_for = if leader == Some(self.own_node()) {
             "it is the Raft leader itself, and no linked node has tables. Start a node that has some"
