@@ -158,7 +158,7 @@ fn one_node_and_a_witness_need_each_other() {
 }
 
 #[test]
-fn nodes_that_stop_in_order_need_no_witness_to_start_again() {
+fn a_node_that_stops_gives_its_vote_back_and_gets_it_again() {
     let sandbox = cluster(2, "");
     let [first, second] = [0, 1].map(|index| sandbox.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
@@ -168,6 +168,8 @@ fn nodes_that_stop_in_order_need_no_witness_to_start_again() {
     witness(&sandbox).stop().unwrap();
     assert_eq!(witness(&sandbox).state(), State::Stopped);
     witness(&sandbox).start().unwrap();
+    // Without the witness it may have lost the majority.
+    wait_for("the node to be back", || first.wsrep_status().is_some_and(|status| status.is_synced()));
     run(first, &["INSERT INTO d.t VALUES (2)"]);
     second.start().unwrap();
     wait_for("three voters", || variable(first, "raft_voters") == "3");
