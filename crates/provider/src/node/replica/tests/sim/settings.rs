@@ -114,7 +114,7 @@ impl Settings {
             (1, InjectedFault::FailSst),
             (1, InjectedFault::ApplySlowly),
         ];
-        Self::with_witness(seed, &[&faults, CUTS].concat())
+        Self::with_witness(seed, &[&faults[..], CUTS].concat())
     }
 
     /// The same with disks that stall, fill up and forget: also those of all nodes at once, so that only the witness
@@ -171,6 +171,6 @@ impl Settings {
             (1, InjectedFault::Stop),
             (1, InjectedFault::ApplySlowly),
         ];
-        Self { has_upgrades: true, ..Self::usual(seed, &[&faults, CUTS].concat()) }
+        Self { has_upgrades: true, ..Self::usual(seed, &[&faults[..], CUTS].concat()) }
     }
 }
