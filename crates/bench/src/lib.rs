@@ -15,6 +15,7 @@ pub mod auto_increment;
 mod child_inserts;
 mod convergence;
 pub mod cpu_set;
+pub mod csv;
 pub mod deployment;
 pub mod disk;
 pub mod employees;

@@ -3,6 +3,7 @@
 mod all;
 mod auto_increment;
 mod compare;
+mod csv;
 mod employees;
 mod extent;
 mod fan_in;
@@ -27,6 +28,7 @@ use clap::{Args, Subcommand};
 use all::AllArgs;
 use auto_increment::AutoIncrementArgs;
 use compare::CompareArgs;
+use csv::CsvArgs;
 use employees::{EmployeesArgs, LoadArgs};
 use fan_in::{FanInArgs, RecoveryArgs};
 use foreign_keys::ForeignKeysArgs;
@@ -63,6 +65,8 @@ enum ExperimentCommand {
     Recovery(RecoveryArgs),
     /// Load dumps of many shapes with the mariadb client and with `hortator load`, and compare times and states
     Shapes(ShapesArgs),
+    /// Load a CSV file with LOAD DATA, mariadb-import and `hortator load --table`, with secondary indexes and without
+    Csv(CsvArgs),
     /// Load a table with an AUTO_INCREMENT column over 1 to 8 connections, with each innodb_autoinc_lock_mode
     AutoIncrement(AutoIncrementArgs),
     /// Load the employees sample with foreign keys and without, into one server, Galera and Hortator's provider
@@ -99,6 +103,7 @@ pub fn run(args: BenchArgs) -> anyhow::Result<ExitCode> {
         ExperimentCommand::FanIn(args) => fan_in::run(args),
         ExperimentCommand::Recovery(args) => fan_in::run_recovery(args),
         ExperimentCommand::Shapes(args) => shapes::run(args),
+        ExperimentCommand::Csv(args) => csv::run(args),
         ExperimentCommand::AutoIncrement(args) => auto_increment::run(args),
         ExperimentCommand::ForeignKeys(args) => foreign_keys::run(args),
         ExperimentCommand::Stress(args) => stress::run(args),

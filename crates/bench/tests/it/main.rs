@@ -4,6 +4,7 @@
 
 #[path = "../../../sandbox/tests/it/provider.rs"]
 mod build_provider;
+mod csv;
 mod employees;
 mod loads;
 mod provider;

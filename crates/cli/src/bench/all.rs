@@ -41,7 +41,7 @@ const fn further(
 }
 
 /// The experiments in the order of the index.
-const EXPERIMENTS: [Experiment; 12] = [
+const EXPERIMENTS: [Experiment; 13] = [
     of_report("foreign-keys", &[]),
     of_report("stress", &[]),
     of_report("auto-increment", &[]),
@@ -50,6 +50,7 @@ const EXPERIMENTS: [Experiment; 12] = [
     of_report("fan-in", &["--transactions", "1000"]),
     further("employees", &[], &[]),
     further("shapes", &[], &["--scale", "0.3"]),
+    further("csv", &[], &[]),
     further("load", &["--galera"], &["--scale", "0.1"]),
     further("provider", &[], &[]),
     further("cluster", &[], &[]),
@@ -71,7 +72,7 @@ pub struct AllArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: Option<u16>,
     /// Experiments: foreign-keys, stress, auto-increment, semisync, oltp-short, fan-in [default: these six], employees, shapes,
-    /// load, provider, cluster, recovery
+    /// csv, load, provider, cluster, recovery
     #[arg(long, value_name = "EXPERIMENT", value_delimiter = ',', value_parser = experiment)]
     only: Vec<&'static str>,
     /// Folder for dumps and logs, kept for later experiments [default: beside the sandboxes in the user's state folder]

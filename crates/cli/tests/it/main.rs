@@ -20,6 +20,7 @@
 
 mod accounts;
 mod added_keys;
+mod bench_csv;
 mod bench_foreign_keys;
 mod bench_interrupted;
 mod bench_oltp_short;
