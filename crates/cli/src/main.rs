@@ -5,6 +5,7 @@
 
 mod bench;
 mod connection_args;
+mod error_text;
 mod load;
 mod manuals;
 mod replicate;
@@ -26,7 +27,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Load an SQL dump over many connections, with the same result as in order
+    /// Load a SQL dump, a folder of a dump tool or CSV files over many connections, with the result of the mariadb client
     Load(Box<load::LoadArgs>),
     /// Apply the binary logs of several servers to one
     Replicate(replicate::ReplicateArgs),
@@ -44,7 +45,7 @@ enum Command {
 
 fn main() -> ExitCode {
     if let Err(error) = connection_args::hide_password_from_process_list(&Cli::command()) {
-        eprintln!("hortator: {error:#}");
+        eprintln!("hortator: {}", error_text::one_line(&error));
         return ExitCode::FAILURE;
     }
     let result = match Cli::parse().command {
@@ -57,7 +58,7 @@ fn main() -> ExitCode {
         Command::Man(args) => manuals::man_pages(Cli::command(), &args),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("hortator: {error:#}");
+        eprintln!("hortator: {}", error_text::one_line(&error));
         ExitCode::FAILURE
     })
 }

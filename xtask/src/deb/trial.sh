@@ -3,6 +3,21 @@ set -eu
 mount -t proc proc /proc
 export DEBIAN_FRONTEND=noninteractive
 say() { printf '== %s\n' "$*"; }
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+# The debug symbols of a package are of the program that it has, which has none itself.
+check_symbols() { # package, program
+    size=$(stat -c %s "$2")
+    [ "$size" -lt 20000000 ] || fail "$2 has $size bytes: are its debug symbols in it?"
+    dpkg --install /packages/"$1"-dbgsym_* >/dev/null
+    symbols=$(dpkg --listfiles "$1-dbgsym" | grep '\.debug$') || fail "$1-dbgsym has no debug symbols"
+    [ -s "$symbols" ] || fail "$symbols is empty"
+    id=$(echo "$symbols" | sed -n 's|.*/\.build-id/\(..\)/\(.*\)\.debug|\1\2|p')
+    [ -n "$id" ] || fail "$symbols has not the place of a build ID, where debuggers look"
+    od -An -v -tx1 -N4096 "$2" | tr -d ' \n' | grep -q "$id" || fail "$symbols is not of $2"
+}
 
 # No service starts in a folder.
 printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
@@ -16,18 +31,18 @@ for file in /usr/share/man/man1/hortator.1.gz /usr/share/man/man1/hortator-load.
     /usr/share/bash-completion/completions/hortator /usr/share/zsh/vendor-completions/_hortator \
     /usr/share/fish/vendor_completions.d/hortator.fish /usr/lib/systemd/system/hortator-replicate@.service \
     /usr/share/doc/hortator/docs/load.md; do
-    [ -s "$file" ] || { echo "the package lacks $file" >&2; exit 1; }
+    [ -s "$file" ] || fail "the package lacks $file"
 done
-size=$(stat -c %s /usr/bin/hortator)
-[ "$size" -lt 20000000 ] || { echo "the program has $size bytes: are its debug symbols in it?" >&2; exit 1; }
+check_symbols hortator /usr/bin/hortator
 
 say "a witness, without any database server"
 apt-get --quiet --quiet --yes --no-install-recommends install /packages/hortator-witness_*.deb >/dev/null
-if [ -e /usr/sbin/mariadbd ]; then echo "the witness brought a server" >&2; exit 1; fi
+if [ -e /usr/sbin/mariadbd ]; then fail "the witness brought a server"; fi
+check_symbols hortator-witness /usr/bin/hortator-witness
 id hortator-witness >/dev/null
 for file in /usr/share/man/man1/hortator-witness.1.gz /usr/lib/systemd/system/hortator-witness.service \
     /etc/default/hortator-witness; do
-    [ -s "$file" ] || { echo "the package lacks $file" >&2; exit 1; }
+    [ -s "$file" ] || fail "the package lacks $file"
 done
 install -d -o hortator-witness -g hortator-witness -m 700 /var/lib/hortator-witness
 setpriv --reuid=hortator-witness --regid=hortator-witness --clear-groups hortator-witness --dir /var/lib/hortator-witness \
@@ -38,7 +53,7 @@ kill "$witness"
 wait "$witness" || { cat /tmp/witness.log >&2; exit 1; }
 
 say "load without a server: one message"
-if hortator load /dev/null 2>/tmp/message; then echo "a load without a server succeeded" >&2; exit 1; fi
+if hortator load /dev/null 2>/tmp/message; then fail "a load without a server succeeded"; fi
 cat /tmp/message
 
 say "load a dump into a private server, as another user"
@@ -52,6 +67,7 @@ su visitor -c 'set -e; cd
 
 say "the provider"
 apt-get --quiet --quiet --yes --no-install-recommends install /packages/hortator-provider_*.deb >/dev/null
+check_symbols hortator-provider /usr/lib/hortator/libhortator_wsrep.so
 su visitor -c 'set -e; cd
     hortator sandbox up cluster 1 --name node >/dev/null
     hortator sandbox status node
@@ -91,7 +107,7 @@ kill -KILL "$server"
 wait "$server" || true
 position=$(runuser -u mysql -- galera_recovery)
 echo "$position"
-case $position in *--wsrep_start_position=*:[1-9]*) ;; *) echo "galera_recovery found no position" >&2; exit 1 ;; esac
+case $position in *--wsrep_start_position=*:[1-9]*) ;; *) fail "galera_recovery found no position" ;; esac
 # shellcheck disable=SC2086 # options, as in the unit of the server
 start $position
 [ "$(mariadb -N -e 'SELECT COUNT(*) FROM shop.t')" = 3 ]
@@ -99,6 +115,7 @@ mariadb-admin shutdown
 wait "$server" || true
 
 say "remove"
-apt-get --quiet --quiet --yes purge hortator hortator-provider hortator-witness >/dev/null
+apt-get --quiet --quiet --yes purge hortator hortator-provider hortator-witness hortator-dbgsym hortator-provider-dbgsym \
+    hortator-witness-dbgsym >/dev/null
 [ ! -e /usr/bin/hortator ] && [ ! -e /usr/lib/hortator ] && [ ! -e /var/lib/hortator-witness ]
 say "done"
