@@ -134,7 +134,8 @@ impl ConnectionArgs {
 impl Args for ConnectionArgs {
     fn augment_args(command: Command) -> Command {
         // Not below the heading of whatever stands before it.
-        let help = Arg::new("help").short('?').long("help").action(ArgAction::Help).help("Print help").help_heading(None);
+        let help =
+            Arg::new("help").short('?').long("help").action(ArgAction::Help).help("Print help").help_heading(None);
         let fd = Arg::new(PASSWORD_FD).long(PASSWORD_FD).hide(true).value_parser(clap::value_parser!(u32));
         let options = OPTIONS.iter().map(|&(name, letter, takes, help)| {
             let arg = Arg::new(name).short(letter).long(name).help(help).help_heading(HEADING).overrides_with(name);

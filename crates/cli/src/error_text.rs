@@ -43,7 +43,10 @@ mod tests {
             (anyhow::Error::new(cause()), "no such file"),
             (anyhow::Error::new(cause()).context("reading a"), "reading a: no such file"),
             (anyhow::Error::new(Unreadable(cause())), "cannot read my.cnf: no such file"),
-            (Err::<(), _>(Unreadable(cause())).context("options").unwrap_err(), "options: cannot read my.cnf: no such file"),
+            (
+                Err::<(), _>(Unreadable(cause())).context("options").unwrap_err(),
+                "options: cannot read my.cnf: no such file",
+            ),
         ];
         for (error, expected) in cases {
             assert_eq!(one_line(&error), expected);

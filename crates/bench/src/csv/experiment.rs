@@ -92,7 +92,8 @@ impl Experiment {
         let prepare = |cell: &Cell, say: &mut dyn FnMut(&str)| {
             say(&format!("rows: writing them, or taking those of before, in {}", self.extent.folder.display()));
             let rows = Rows::cached(&self.extent.folder, self.rows)?;
-            let size = std::fs::metadata(&rows.whole).map_err(Error::io(format!("reading {}", rows.whole.display())))?;
+            let size =
+                std::fs::metadata(&rows.whole).map_err(Error::io(format!("reading {}", rows.whole.display())))?;
             bytes = Some(size.len());
             let server = match &server {
                 Some(server) => Rc::clone(server),
