@@ -40,6 +40,36 @@ fn each_command_has_a_man_page_with_its_options() {
 }
 
 #[test]
+fn each_option_of_load_stands_below_its_heading() {
+    let help = text(&["load", "--help"]);
+    let heading_of = |option: &str| {
+        let before = help.split_once(option).unwrap_or_else(|| panic!("{option}: {help}")).0;
+        before.lines().rev().find(|line| line.ends_with(':') && !line.starts_with(' ')).unwrap().to_owned()
+    };
+    for (option, heading) in [
+        ("  -?, --help", "Options:"),
+        ("--ignore-lines <N>", "Rows:"),
+        ("--nodes <HOST", "Cluster:"),
+        ("--throttle <LIMIT", "Throttle:"),
+        ("--in-doubt <applied", "Checkpoints:"),
+        ("--defaults-file <FILE>", "Connection:"),
+    ] {
+        assert_eq!(heading_of(option), heading, "{option}");
+    }
+}
+
+#[test]
+fn a_cause_is_told_once() {
+    let output = Command::new(env!("CARGO_BIN_EXE_hortator"))
+        .args(["load", "--defaults-file=/nowhere/my.cnf", "dump.sql"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let expected = "hortator: cannot read the option file /nowhere/my.cnf: No such file or directory (os error 2)\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), expected);
+}
+
+#[test]
 fn bash_completes_commands_and_options() {
     let script = "source <(\"$1\" completions bash); shift
         COMP_WORDS=(hortator \"$@\"); COMP_CWORD=$#; _hortator hortator \"${!#}\" \"${@: -2:1}\"; echo \"${COMPREPLY[@]}\"";
