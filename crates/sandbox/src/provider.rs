@@ -56,14 +56,25 @@ impl Artifact {
         folders.iter().map(|folder| folder.join(self.file)).find(|path| path.is_file()).ok_or_else(|| {
             let folders: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
             Error::Invalid(format!(
-                "{} is not in any of these folders: {}. Build it with `cargo build{} -p {}`, or set {} to its path",
+                "{} is not in any of these folders: {}. {}",
                 self.file,
                 folders.join(", "),
-                profile_of(&program),
-                self.package,
-                self.variable
+                self.advice(&program)
             ))
         })
+    }
+
+    /// How to get one where this program runs: a build puts it beside the program only if the program was built there too.
+    fn advice(&self, program: &Path) -> String {
+        let Self { package, variable, file, .. } = self;
+        let build = format!("cargo build{} -p {package}", profile_of(program));
+        match is_of_a_build(program) {
+            true => format!("Build it with `{build}`, or set {variable} to its path"),
+            false => format!(
+                "Install the package {package}; or build it with `{build}` in Hortator's repository, and set {variable} to the path \
+                 of target/release/{file}"
+            ),
+        }
     }
 
     /// The one that the caller names, if any.
@@ -95,6 +106,11 @@ fn folders_of(program: &Path) -> impl Iterator<Item = PathBuf> {
     own.into_iter().chain(above).map(Path::to_owned)
 }
 
+/// Whether cargo has built a program where it is, and not installed it elsewhere.
+fn is_of_a_build(program: &Path) -> bool {
+    folders_of(program).any(|folder| ["debug", "release"].iter().any(|profile| folder.ends_with(profile)))
+}
+
 /// The cargo option that builds the library in this folder: only a debug build uses an unoptimised library.
 fn profile_of(program: &Path) -> &'static str {
     let is_debug = program.components().any(|folder| folder.as_os_str() == "debug");
@@ -117,6 +133,19 @@ mod tests {
         assert_eq!(profile_of(Path::new("/p/target/debug/deps/it-1f")), "");
         for program in ["/p/target/release/hortator", "/usr/bin/hortator"] {
             assert_eq!(profile_of(Path::new(program)), " --release");
+        }
+    }
+
+    /// `cargo install` moves the program, and a build of the library does not go there.
+    #[test]
+    fn an_installed_program_is_told_to_set_the_path() {
+        let built = PROVIDER.advice(Path::new("/p/target/debug/deps/it-1f"));
+        assert_eq!(built, "Build it with `cargo build -p hortator-provider`, or set HORTATOR_PROVIDER to its path");
+        for program in ["/home/me/.cargo/bin/hortator", "/usr/bin/hortator"] {
+            let installed = WITNESS.advice(Path::new(program));
+            assert!(installed.starts_with("Install the package hortator-witness; or build it with "), "{installed}");
+            let end = "set HORTATOR_WITNESS to the path of target/release/hortator-witness";
+            assert!(installed.ends_with(end), "{installed}");
         }
     }
 
