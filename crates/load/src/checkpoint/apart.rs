@@ -87,9 +87,9 @@ impl Checkpoints {
     /// What the server or the connection says.
     pub fn begin_locally(&self, checkpoint: &Checkpoint) -> Result<bool, Error> {
         let mut local = self.local();
-        match local.next(checkpoint.span.first) {
+        match self.next_locally(&mut local, checkpoint.span.first)? {
             Next::Server => return Ok(false),
-            Next::Append => {}
+            Next::Append | Next::Check => {}
             Next::Renew => {
                 if !self.renew(&mut local, checkpoint)? {
                     return Ok(false);
@@ -194,6 +194,21 @@ impl Checkpoints {
         self.local.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Where the intent of a statement goes; asks the server where that is due.
+    pub(super) fn next_locally(&self, local: &mut LocalJournal, first: u64) -> Result<Next, Error> {
+        let next = local.next(first);
+        if next != Next::Check {
+            return Ok(next);
+        }
+        let facts = self.with_internal_connection(Self::server_facts)?;
+        if !facts.is_durable {
+            return Ok(Next::Renew);
+        }
+        check_server(local.open(), &facts)?;
+        local.checked();
+        Ok(Next::Append)
+    }
+
     /// Brings all of the local journal to the server and begins a new file, for statements from this one on. False where
     /// there is to be none.
     fn renew(&self, local: &mut LocalJournal, from: &Checkpoint) -> Result<bool, Error> {
@@ -237,7 +252,7 @@ impl Checkpoints {
     }
 
     /// The file cannot be written: everything goes to the server.
-    fn give_up(&self, local: &mut LocalJournal, error: &std::io::Error) -> Result<(), Error> {
+    pub(super) fn give_up(&self, local: &mut LocalJournal, error: &std::io::Error) -> Result<(), Error> {
         local.give_up(Some(format!("cannot write the local journal: {error}")));
         self.settle_locked(local)
     }

@@ -43,8 +43,11 @@ use lines::FileId;
 pub(super) use anchor::{Anchor, Beginning};
 pub(super) use local_record::{LocalRecord, RecordFile, ServerIdentity, record_files};
 
+/// The server is asked again whether its commits are durable when it was asked longer ago than this and a statement begins.
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
+
 /// A file is renewed when it is older than this and a statement begins.
-const RENEWAL_INTERVAL: Duration = Duration::from_millis(250);
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A file goes to the server when it is older than this and all statements in it have ended.
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
@@ -106,6 +109,8 @@ pub struct LostJournal {
 pub(super) enum Next {
     /// To the file.
     Append,
+    /// To the file, if the server still confirms no commit before it is on disk; else to the server.
+    Check,
     /// To a new file, once all before it is on the server.
     Renew,
     /// To the server.
@@ -135,6 +140,8 @@ pub(super) struct Open {
     pub(super) anchor: Anchor,
     file: JournalFile,
     since: Instant,
+    /// When the server was last asked whether it confirms no commit before it is on disk.
+    checked: Instant,
     entries: Entries,
     /// Ends that are written with what comes next, or soon: [`LocalJournal::write_ends`].
     ends: Vec<u8>,
@@ -164,7 +171,7 @@ impl LocalJournal {
             file.remove();
             return false;
         }
-        self.open = Some(Open { anchor, file, since: Instant::now(), entries: Entries::default(), ends: Vec::new() });
+        self.open = Some(Open::new(anchor, file));
         self.record = Some(record);
         true
     }
@@ -225,6 +232,13 @@ impl LocalJournal {
         }
     }
 
+    /// The server still confirms no commit before it is on disk.
+    pub(super) fn checked(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.checked = Instant::now();
+        }
+    }
+
     /// A new file, for statements from this one on, and the row that is to name it.
     pub(super) fn create(&mut self, from: &Checkpoint, server: &str) -> io::Result<Option<Open>> {
         let Some((folder, Machine { host, boot_id })) = &self.home else { return Ok(None) };
@@ -235,7 +249,7 @@ impl LocalJournal {
         let from = Beginning { ordinal: from.span.first, file: from.span.file.clone(), line: from.span.line };
         let path = file.path().to_path_buf();
         let anchor = Anchor { id, host: host.clone(), path, server: server.to_owned(), from };
-        Ok(Some(Open { anchor, file, since: Instant::now(), entries: Entries::default(), ends: Vec::new() }))
+        Ok(Some(Open::new(anchor, file)))
     }
 
     /// The server has all of the old file, and names the new one, if there is one.
@@ -310,11 +324,19 @@ impl LocalJournal {
 }
 
 impl Open {
+    /// Of a load whose server was asked just before.
+    fn new(anchor: Anchor, file: JournalFile) -> Self {
+        let now = Instant::now();
+        Self { anchor, file, since: now, checked: now, entries: Entries::default(), ends: Vec::new() }
+    }
+
     fn next(&self, first: u64, is_expired: bool) -> Next {
         if is_expired || self.since.elapsed() >= RENEWAL_INTERVAL || !self.file.has_room(ENDS_BYTES) {
             Next::Renew
         } else if first < self.anchor.from.ordinal {
             Next::Server
+        } else if self.checked.elapsed() >= CHECK_INTERVAL {
+            Next::Check
         } else {
             Next::Append
         }

@@ -216,11 +216,16 @@ fn where_an_intent_goes() {
     local.renewed(Some(open));
     assert!(!old.exists());
     assert_eq!((local.next(90), local.next(5)), (Next::Append, Next::Server));
+    local.open.as_mut().unwrap().checked -= CHECK_INTERVAL;
+    assert_eq!((local.next(90), local.next(5)), (Next::Check, Next::Server));
+    local.checked();
+    assert_eq!(local.next(90), Next::Append);
     let open = local.open.as_mut().unwrap();
     open.since -= RENEWAL_INTERVAL;
     assert_eq!(local.next(90), Next::Renew);
     // Before the file is full.
-    local.open.as_mut().unwrap().since = Instant::now() + Duration::from_secs(3600);
+    let later = Instant::now() + Duration::from_secs(3600);
+    (open.since, open.checked) = (later, later);
     let mut number = 90;
     while local.next(number) == Next::Append {
         local.begin(&intent(number, RecoveryHint::NotInTransaction)).unwrap();
