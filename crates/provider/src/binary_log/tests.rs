@@ -281,7 +281,7 @@ fn a_statement_that_the_log_lacks_is_not_a_later_one_with_the_same_text() {
     let upto = |statements: &[(u32, &str)]| {
         let description = binary_log(&transaction(3, &["a"]), false);
         let statements = statements.iter().flat_map(|(time, text)| at(*time, data(&ddl(text))));
-        let found = self::groups(&[description, statements.collect()].concat());
+        let found = groups(&[description, statements.collect()].concat());
         assert!(found.len() > 1, "{found:?}");
         let mut comparison = Comparison::new(&found);
         entries.iter().for_each(|(seqno, flags, data)| comparison.add(*seqno, &head(*flags), data));

@@ -61,4 +61,12 @@ impl<H: Host> Replica<H> {
             self.raft.transfer_leadership(next, actions);
         }
     }
+    /// The number of voters that are known to be witnesses.
+    pub(super) fn witnesses(&self) -> usize {
+        let is_one = |node: &&NodeId| match self.peers.get(node) {
+            _ if **node == self.own_node() => self.is_witness,
+            peer => peer.is_some_and(Peer::is_witness),
+        };
+        self.hard_state.voters.keys().filter(is_one).count()
+    }
 }
