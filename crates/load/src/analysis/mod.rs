@@ -44,8 +44,8 @@ pub use key_additions::{KeyAddition, can_merge, merge_key_additions};
 pub use plain_set::PlainSet;
 pub use prepared::Prepared;
 pub use rules::{RULES, Rule, RuleKind, rules_of};
-pub use table_ddl::is_plain_definition;
-pub(crate) use table_ddl::{brings_rows, copied_table};
+pub use table_ddl::{RowNumbers, is_plain_definition};
+pub(crate) use table_ddl::{brings_rows, copied_table, is_plain_engine};
 pub use traits::{Trait, Traits};
 pub(crate) use writes::changed_table;
 
@@ -181,6 +181,8 @@ pub struct StatementInfo {
     pub references: Vec<NamedTable>,
     /// The table whose definition it copies, where it does nothing else.
     pub copies: Option<NamedTable>,
+    /// Which column numbers the rows of the InnoDB table that it creates, by a plain definition.
+    pub row_numbers: Option<RowNumbers>,
     /// The schema that it creates, changes or drops.
     pub schema: Option<Vec<u8>>,
     /// What it assigns.
@@ -225,6 +227,7 @@ impl StatementInfo {
             tables: Vec::new(),
             references: Vec::new(),
             copies: None,
+            row_numbers: None,
             schema: None,
             assignments: Assignments::default(),
             changes: None,
@@ -452,6 +455,7 @@ fn table_definition(
         }
         if is_plain_definition(behind) {
             info.traits = info.traits.with(Trait::PlainDefinition);
+            info.row_numbers = table_ddl::row_numbers(behind);
         }
         info.copies = copied_table(behind);
         table_ddl::create_table_reason(behind)

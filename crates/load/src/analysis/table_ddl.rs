@@ -73,8 +73,20 @@ pub fn copied_table(behind: &[Token<'_>]) -> Option<NamedTable> {
 /// Engines whose tables have rows of their own.
 const ENGINES: &[&[u8]] = &[b"InnoDB", b"MyISAM", b"Aria", b"MEMORY"];
 
-/// Words that may make columns computed, or a table keep its history.
-const COMPUTES: &[&[u8]] = &[b"GENERATED", b"AS", b"PERIOD", b"VERSIONING"];
+/// Whether tables of an engine have rows of their own.
+pub(crate) fn is_plain_engine(name: &[u8]) -> bool {
+    ENGINES.iter().any(|engine| engine.eq_ignore_ascii_case(name))
+}
+
+/// Words that may make columns computed, a table keep its history, or be a sequence.
+const COMPUTES: &[&[u8]] = &[b"GENERATED", b"AS", b"PERIOD", b"VERSIONING", b"SEQUENCE"];
+
+/// Words that make a column number rows without AUTO_INCREMENT, or take no value of a row.
+const UNCERTAIN: &[&[u8]] = &[b"SERIAL", b"INVISIBLE"];
+
+/// Words with which an item of a definition begins that is no column.
+const KEYS: &[&[u8]] =
+    &[b"PRIMARY", b"KEY", b"UNIQUE", b"INDEX", b"FULLTEXT", b"SPATIAL", b"CONSTRAINT", b"FOREIGN", b"CHECK"];
 
 /// What may stand behind DEFAULT, beside literals: values that all sessions have, and the options of a table.
 const DEFAULTS: &[&[u8]] = &[
@@ -117,6 +129,54 @@ fn is_document_number(token: &Token<'_>) -> bool {
         Kind::QuotedIdentifier(name) => name.eq_ignore_ascii_case(DOCUMENT_NUMBER_COLUMN),
         _ => false,
     }
+}
+
+/// Which column of a table is AUTO_INCREMENT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowNumbers {
+    /// None.
+    Nowhere,
+    /// The one at this place, from 0.
+    Column(usize),
+}
+
+/// Which column numbers the rows, by a plain definition that names no engine but InnoDB; `None` where that is not certain.
+pub fn row_numbers(behind: &[Token<'_>]) -> Option<RowNumbers> {
+    let is_one_of = |token: &Token<'_>, words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
+    let engine_of = |(index, token): (usize, &Token<'_>)| {
+        let has_sign = behind.get(index + 1).is_some_and(|next| next.is_symbol(b"="));
+        token.is_word(b"ENGINE").then(|| behind.get(index + 1 + usize::from(has_sign)))
+    };
+    let mut engines = behind.iter().enumerate().filter_map(engine_of);
+    if !engines.all(|engine| engine.is_some_and(|engine| engine.is_word(b"InnoDB")))
+        || behind.iter().any(|token| is_one_of(token, UNCERTAIN))
+    {
+        return None;
+    }
+    let mut found = RowNumbers::Nowhere;
+    let (mut depth, mut column) = (0_usize, 0);
+    // At the beginning of an item, and within the definition of a column.
+    let (mut is_first, mut is_column) = (false, false);
+    for token in behind {
+        if token.is_symbol(b"(") {
+            depth += 1;
+            is_first |= depth == 1;
+        } else if token.is_symbol(b")") {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                break;
+            }
+        } else if depth == 1 && token.is_symbol(b",") {
+            column += usize::from(is_column);
+            is_first = true;
+        } else if depth == 1 && is_first {
+            is_column = !is_one_of(token, KEYS);
+            is_first = false;
+        } else if depth == 1 && token.is_word(b"AUTO_INCREMENT") {
+            found = RowNumbers::Column(column);
+        }
+    }
+    Some(found)
 }
 
 /// Whether a CREATE TABLE brings rows with it.

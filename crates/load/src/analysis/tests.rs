@@ -74,6 +74,12 @@ fn shown(info: &StatementInfo) -> String {
             words.push(word.to_owned());
         }
     }
+    if let Some(numbers) = info.row_numbers.filter(|_| info.kind == StatementKind::TableDdl) {
+        words.push(match numbers {
+            RowNumbers::Nowhere => "unnumbered".to_owned(),
+            RowNumbers::Column(column) => format!("numbered {column}"),
+        });
+    }
     if let Some(schema) = &info.schema {
         words.push(format!("schema {}", String::from_utf8_lossy(schema)));
     }

@@ -245,6 +245,11 @@ impl Pool {
         }
     }
 
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.lock().scheduler.is_idle()
+    }
+
     /// Whether workers have nothing to wait for: the load stops, or no chunk will come.
     pub fn is_over(&self) -> bool {
         let state = self.lock();

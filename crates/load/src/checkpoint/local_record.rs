@@ -25,7 +25,7 @@ use hortator_mysql::{Connection, Flavor, Row};
 
 use super::load_registry::{self, text};
 use super::local_journal::{
-    LocalJournal, LocalRecord, RecordFile, SERVER_FACTS, ServerFacts, ServerIdentity, record_files,
+    LocalJournal, LocalRecord, Next, RecordFile, SERVER_FACTS, ServerFacts, ServerIdentity, record_files,
 };
 use super::statements::{Statements, hex};
 use super::{Checkpoint, Checkpoints, Error, Identity, Start};
@@ -289,6 +289,22 @@ impl Checkpoints {
             self.register()?;
         }
         Ok(is_local)
+    }
+
+    /// Records the intent of the only rows of a table, which stand in no other record: in the local journal, where one is open
+    /// and has room. False where they are to be recorded in their transaction.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn begin_rows_in_open_journal(&self, intent: &Checkpoint) -> Result<bool, hortator_mysql::Error> {
+        let mut local = self.local();
+        if self.targets.info().is_some() || self.next_locally(&mut local, intent.span.first)? != Next::Append {
+            return Ok(false);
+        }
+        match local.begin(intent) {
+            Ok(()) => Ok(true),
+            Err(error) => self.give_up(&mut local, &error).map(|()| false),
+        }
     }
 
     /// The load has ended without being on record on the server. Gives whether that is all.

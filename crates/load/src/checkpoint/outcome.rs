@@ -9,8 +9,9 @@
 //! somebody has tried. So nobody looks at a sequence that was not there before: it is dropped, and made again.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
-use hortator_mysql::{Connection, Error, quote_string};
+use hortator_mysql::{Column, Connection, Error, RowSink, quote_string};
 
 use super::{RecoveryHint, digest};
 use crate::analysis::{DdlTarget, JournalMode, Postcondition, StatementInfo, Trait, identifiers};
@@ -47,11 +48,21 @@ const NAMES_LIMIT: usize = 10_000;
 /// # Errors
 /// A lost connection.
 pub fn fingerprint(connection: &mut Connection, info: &StatementInfo) -> Result<RecoveryHint, Error> {
+    fingerprint_noting_warnings(connection, info, &mut false)
+}
+
+/// The same. `has_warnings`: becomes true where the session may have warnings of it.
+fn fingerprint_noting_warnings(
+    connection: &mut Connection,
+    info: &StatementInfo,
+    has_warnings: &mut bool,
+) -> Result<RecoveryHint, Error> {
     if info.is_idempotent() {
         return Ok(RecoveryHint::None);
     }
     let Some(DdlTarget { questions, .. }) = &info.ddl_target else { return Ok(RecoveryHint::None) };
-    Ok(look(connection, questions)?.map_or(RecoveryHint::None, |found| recovery_hint(&found)))
+    let found = look(connection, questions, has_warnings)?;
+    Ok(found.map_or(RecoveryHint::None, |found| recovery_hint(&found)))
 }
 
 /// The same in the dump's session. What is not there is an error of ours, which would stay among the warnings of the session,
@@ -60,9 +71,9 @@ pub fn fingerprint(connection: &mut Connection, info: &StatementInfo) -> Result<
 /// # Errors
 /// A lost connection.
 pub fn fingerprint_unseen(connection: &mut Connection, info: &StatementInfo) -> Result<RecoveryHint, Error> {
-    let found = fingerprint(connection, info)?;
-    // Where nothing was there to ask for, nothing was asked.
-    if matches!(found, RecoveryHint::Definition(_)) {
+    let mut has_warnings = false;
+    let found = fingerprint_noting_warnings(connection, info, &mut has_warnings)?;
+    if has_warnings {
         match connection.fetch(CLEAR_WARNINGS) {
             // Where the server does not show it, a warning too many is all that is left.
             Ok(_) | Err(Error::Server(_)) => {}
@@ -74,20 +85,47 @@ pub fn fingerprint_unseen(connection: &mut Connection, info: &StatementInfo) -> 
 
 /// Hashes of the definitions that the questions ask for, `None` for what is not there; no answer where the server does
 /// not show one of them, as for want of rights.
-fn look(connection: &mut Connection, questions: &[Vec<u8>]) -> Result<Option<Vec<Option<u128>>>, Error> {
+///
+/// `has_warnings`: whether the session has warnings then, which may be those of the last question.
+fn look(
+    connection: &mut Connection,
+    questions: &[Vec<u8>],
+    has_warnings: &mut bool,
+) -> Result<Option<Vec<Option<u128>>>, Error> {
     let mut found = Vec::with_capacity(questions.len());
     for question in questions {
-        match connection.fetch(question) {
-            Ok(rows) => {
-                let values: Vec<u8> = rows.into_iter().flatten().flatten().flat_map(without_counter).collect();
-                found.push(Some(digest([values.as_slice()])));
+        let mut shown = Shown::default();
+        match connection.query(question, &mut shown) {
+            Ok(done) => {
+                *has_warnings = done.warnings > 0;
+                found.push(Some(digest([shown.0.as_slice()])));
             }
-            Err(Error::Server(error)) if NOT_THERE.contains(&error.code) => found.push(None),
-            Err(Error::Server(_)) => return Ok(None),
+            Err(Error::Server(error)) => {
+                *has_warnings = true;
+                match NOT_THERE.contains(&error.code) {
+                    true => found.push(None),
+                    false => return Ok(None),
+                }
+            }
             Err(error) => return Err(error),
         }
     }
     Ok(Some(found))
+}
+
+/// The values of an answer, one behind the other.
+#[derive(Default)]
+struct Shown(Vec<u8>);
+
+impl RowSink for Shown {
+    fn columns(&mut self, _columns: &[Column]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn row(&mut self, values: &[Option<&[u8]>]) -> ControlFlow<()> {
+        values.iter().flatten().for_each(|value| add_without_counter(&mut self.0, value));
+        ControlFlow::Continue(())
+    }
 }
 
 fn recovery_hint(found: &[Option<u128>]) -> RecoveryHint {
@@ -135,7 +173,7 @@ pub fn outcome(
     if *before == RecoveryHint::Definition(None) && created_sequence(info).is_some() && is_create() {
         return Ok(Outcome::PartialSequence);
     }
-    let Some(found) = look(connection, questions)? else { return Ok(Outcome::InDoubt) };
+    let Some(found) = look(connection, questions, &mut false)? else { return Ok(Outcome::InDoubt) };
     let is_as_before = match before {
         RecoveryHint::Exists => found.iter().all(Option::is_some),
         before => recovery_hint(&found) == *before,
@@ -201,10 +239,11 @@ pub fn names_other_engines(connection: &mut Connection, text: &[u8], dialect: &D
     Ok(rows.first().and_then(|row| row.first()?.as_deref()) != Some(b"0"))
 }
 
-/// A definition without the counter in it, which moves with the rows.
-fn without_counter(definition: Vec<u8>) -> Vec<u8> {
+/// Adds a definition without the counter in it, which moves with the rows.
+fn add_without_counter(all: &mut Vec<u8>, definition: &[u8]) {
     const COUNTER: &[u8] = b" AUTO_INCREMENT=";
-    let Some(at) = memchr::memmem::find(&definition, COUNTER) else { return definition };
+    let Some(at) = memchr::memmem::find(definition, COUNTER) else { return all.extend_from_slice(definition) };
     let digits = definition[at + COUNTER.len()..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    [&definition[..at], &definition[at + COUNTER.len() + digits..]].concat()
+    all.extend_from_slice(&definition[..at]);
+    all.extend_from_slice(&definition[at + COUNTER.len() + digits..]);
 }

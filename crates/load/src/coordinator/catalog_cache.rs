@@ -8,6 +8,7 @@ use hortator_mysql::{Connection, Error, quote_string};
 
 use super::existence::ExistingNames;
 use super::new_tables::NewTables;
+use super::plain_tables::PlainTables;
 use super::row_effects::TriggerFacts;
 use crate::analysis::{StatementInfo, Trait};
 use crate::apply::CatalogConnection;
@@ -29,6 +30,8 @@ pub(crate) struct CatalogCache<'l> {
     relations: HashMap<Vec<u8>, HashMap<Vec<u8>, bool>>,
     /// Tables that this load has created.
     pub(super) new_tables: NewTables,
+    /// Those of which enough is known to alter them.
+    pub(super) plain_tables: PlainTables,
     /// Tables that the main session has created, and that have no triggers.
     without_triggers: HashSet<TableName>,
     names: usize,
@@ -99,6 +102,7 @@ impl<'l> CatalogCache<'l> {
             tables: HashMap::new(),
             relations: HashMap::new(),
             new_tables: NewTables::default(),
+            plain_tables: PlainTables::default(),
             without_triggers: HashSet::new(),
             names: 0,
             uncertain: HashSet::new(),
@@ -205,6 +209,7 @@ impl<'l> CatalogCache<'l> {
         self.triggers.remove(name);
         self.views.clear();
         self.new_tables.remove(name);
+        self.plain_tables.remove(name);
         self.note_uncertain(name);
     }
 
@@ -223,6 +228,7 @@ impl<'l> CatalogCache<'l> {
             self.names -= names.len();
         }
         self.new_tables.clear();
+        self.plain_tables.clear();
         self.has_other_engines = None;
         self.views.clear();
         self.forget_routines();
@@ -270,6 +276,7 @@ impl<'l> CatalogCache<'l> {
         self.tables.clear();
         self.relations.clear();
         self.new_tables.clear();
+        self.plain_tables.clear();
         self.without_triggers.clear();
         self.names = 0;
         self.uncertain.clear();
@@ -400,6 +407,10 @@ impl Catalog for CatalogCache<'_> {
                 .get(name)
                 .map(|known| known.as_ref().is_some_and(|table| table.kind != catalog::TableKind::Other)),
         }
+    }
+
+    fn is_plain(&self, name: &TableName) -> bool {
+        self.plain_tables.contains(name)
     }
 
     fn may_replace(&self, name: &TableName) -> bool {

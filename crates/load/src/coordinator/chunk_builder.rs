@@ -7,6 +7,10 @@ use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
+use super::existence::{Existence, is_one_definition};
+use super::journal::{Asked, RowEffects};
+use super::new_tables::NewDefinition;
+use super::plain_tables::has_innodb;
 use crate::analysis::{KeyAddition, StatementKind, Trait, can_merge};
 use crate::apply::{Atomicity, Chunk, ChunkStatement, RowTarget, Stopped, Work};
 use crate::deferral::RowPolicy;
@@ -133,15 +137,13 @@ impl Coordinator<'_> {
         let reads_rows = info.is(Trait::AltersTable);
         let creates = info.is(Trait::CreatesTable);
         let is_plain = info.is(Trait::PlainDefinition);
+        let row_numbers = info.row_numbers;
         // A key that is added before it may be what a reference to the table itself needs.
         let adds = match &tables[..] {
             [table] if !references.contains(table) => info.key_additions.clone(),
             _ => None,
         };
         let bytes = statement.text.len() + STATEMENT_OVERHEAD_BYTES;
-        let location = statement.location.clone();
-        let info = Arc::from(statement.info);
-        let statement = ChunkStatement { text: statement.text, location: statement.location, tuples: None };
         if let (Some(adds), [table]) = (&adds, &tables[..])
             && !drains
             && let Some(open) = self.open_for_keys(table, adds)
@@ -149,12 +151,16 @@ impl Coordinator<'_> {
             for name in &references {
                 open.write_set.add(write_sets::table(name), Mode::Shared);
             }
-            open.chunk.statements.push(statement);
+            let AnalyzedStatement { text, location, .. } = statement;
+            open.chunk.statements.push(ChunkStatement { text, location, tuples: None });
             open.bytes += bytes;
             return Ok(());
         }
-        self.workers.request();
-        let references = self.rows_that_must_be_in(&tables, references, reads_rows, &location)?;
+        let is_awaited = self.held.is_awaited;
+        if !is_awaited {
+            self.workers.request();
+        }
+        let references = self.rows_that_must_be_in(&tables, references, reads_rows, &statement.location)?;
         self.flush()?;
         self.catalog.new_tables.begin_chunk(None);
         if drains {
@@ -168,13 +174,24 @@ impl Coordinator<'_> {
             if creates {
                 self.catalog.note_created(table, !self.pool.is_forced());
             }
+            self.catalog.plain_tables.remove(table);
             if creates && is_absent && !self.pool.is_forced() {
-                self.catalog.new_tables.add(table, is_plain.then(|| references.clone()));
+                let row_numbers = row_numbers.filter(|_| has_innodb(self.main.state()));
+                let definition = || NewDefinition { references: references.clone(), row_numbers };
+                self.catalog.new_tables.add(table, is_plain.then(definition));
+                if is_plain {
+                    self.catalog.plain_tables.created(table, self.main.state());
+                }
             }
         }
         if creates_absent && let [table] = &tables[..] {
-            self.deferred_indexes.created(table, &location, self.main.state());
+            self.deferred_indexes.created(table, &statement.location, self.main.state());
         }
+        if is_awaited && self.can_define_in_main(&statement) {
+            return self.define_in_main(&statement, creates_absent);
+        }
+        let AnalyzedStatement { text, location, info, .. } = statement;
+        let (info, statement) = (Arc::from(info), ChunkStatement { text, location, tuples: None });
         let write_set = write_sets::define(&tables, &references, reads_rows);
         let session = self.main.state().clone();
         let dialect = self.main.dialect();
@@ -188,6 +205,29 @@ impl Coordinator<'_> {
             }
             _ => self.admit(write_set, bytes, chunk),
         }
+    }
+
+    /// Whether the main session may run a definition of a table in place of a worker: nothing else is under way, and no
+    /// variable is set that an intent would have to leave to the definition. A worker does it again after a conflict with
+    /// another node's write.
+    fn can_define_in_main(&self, statement: &AnalyzedStatement) -> bool {
+        self.pool.is_idle()
+            && is_one_definition(&statement.info)
+            && !self.main.has_one_shot_variable()
+            && !self.main.is_on_cluster()
+    }
+
+    /// Runs a definition of a table that the next statement waits for.
+    fn define_in_main(&mut self, statement: &AnalyzedStatement, creates_absent: bool) -> Result<(), Stopped> {
+        self.wait_for_throttle()?;
+        self.main.check_writer(&statement.text, &statement.location)?;
+        let existence = match creates_absent && !statement.info.is_idempotent() {
+            true => Existence::Absent,
+            false => Existence::Unknown,
+        };
+        self.main.run_recorded(statement, &RowEffects::default(), existence, Asked::No)?;
+        self.throttle.charge(0, statement.text.len() as u64);
+        self.look_after_main(&statement.location)
     }
 
     /// The open chunk, if it takes these keys of a table too.

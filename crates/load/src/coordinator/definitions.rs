@@ -95,6 +95,10 @@ impl Coordinator<'_> {
             && !info.is_idempotent()
         {
             self.catalog.note_created_in_main(table);
+            let source = info.copies.as_ref().and_then(|named| self.names().resolve(named));
+            if let Some(source) = source.filter(|_| !self.main.has_temporary_tables()) {
+                self.catalog.plain_tables.copied(table, &source, self.main.state());
+            }
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Held {
     pub(super) statement: Option<AnalyzedStatement>,
     /// SETs of user variables right behind it: they leave its warnings as they are.
     pub(super) behind: Vec<AnalyzedStatement>,
+    /// What comes next waits until it is done: a worker could do it no sooner than the main session.
+    pub(super) is_awaited: bool,
 }
 
 impl Coordinator<'_> {
@@ -39,6 +41,26 @@ impl Coordinator<'_> {
             && self.held.statement.as_ref().is_some_and(leaves_warnings)
             && self.held.behind.len() < BEHIND_LIMIT
             && self.resume.is_none()
+    }
+
+    /// Gives the statement that was held its place before this one.
+    pub(super) fn place_held_before(&mut self, next: &StatementInfo) -> Result<(), Stopped> {
+        self.held.is_awaited = self.awaits_held(next);
+        self.place_held()
+    }
+
+    /// Whether a statement waits for a definition that is held, whatever else is under way.
+    fn awaits_held(&self, next: &StatementInfo) -> bool {
+        let Some(held) = &self.held.statement else { return false };
+        match next.kind {
+            StatementKind::Exclusive { .. } | StatementKind::Write { .. } => true,
+            StatementKind::OtherDdl => {
+                let named = |info: &StatementInfo| self.names().resolve_all(&info.tables).unwrap_or_default();
+                let tables = named(&held.info);
+                next.is(Trait::Destroys) && named(next).iter().any(|table| tables.contains(table))
+            }
+            _ => false,
+        }
     }
 
     /// Gives the statement that was held its place, and those behind it theirs.

@@ -6,6 +6,7 @@ use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
+use super::new_tables::NewDefinition;
 use crate::analysis::{NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait, analyze};
 use crate::apply::Stopped;
 use crate::planner::first_rows::{FIRST_ROWS_LIMIT_BYTES, FirstRows};
@@ -53,10 +54,10 @@ impl Coordinator<'_> {
             return Ok(Some(Err("the table name cannot be resolved")));
         };
         if statement.text.len() <= FIRST_ROWS_LIMIT_BYTES
-            && let Some(references) = self.catalog.new_tables.references_of(&name)
+            && let Some(definition) = self.catalog.new_tables.definition_of(&name)
         {
-            let parents = references.clone();
-            return Ok(Some(Ok(Form::First(Arc::new(FirstRows { head, name, parents })))));
+            let NewDefinition { references: parents, row_numbers } = definition.clone();
+            return Ok(Some(Ok(Form::First(Arc::new(FirstRows { head, name, parents, row_numbers })))));
         }
         let Some(table) = self.table(&name, &statement.location)? else {
             return Ok(Some(Err("the table does not exist")));

@@ -31,6 +31,7 @@ mod lost_journal;
 mod main_batch;
 mod main_session;
 mod new_tables;
+mod plain_tables;
 mod prepared_texts;
 mod record_place;
 mod rejecting;
@@ -210,7 +211,7 @@ impl<'l> Coordinator<'l> {
         }
         let asks = statement.info.reads_diagnostics();
         if !asks {
-            self.place_held()?;
+            self.place_held_before(&statement.info)?;
         }
         self.saved.statement_comes(&statement);
         if self.joins_sets(&statement) {
@@ -247,6 +248,7 @@ impl<'l> Coordinator<'l> {
 
     /// Gives all statements so far their place, and waits until they are done.
     pub(crate) fn finish_stream(&mut self) -> Result<(), Stopped> {
+        self.held.is_awaited = true;
         self.place_all()?;
         self.build_keys()?;
         self.finish()

@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 use hortator_mysql::catalog::TableName;
 
+use crate::analysis::RowNumbers;
+
 /// Tables remembered; beyond that all are forgotten, and are like any others.
 const LIMIT: usize = 10_000;
 
@@ -22,22 +24,31 @@ pub(crate) struct NewTables {
 
 #[derive(Debug)]
 struct NewTable {
-    /// The tables that its definition refers to, for a plain definition that the server has not been asked for.
-    references: Option<Vec<TableName>>,
+    /// What is known by a plain definition that the server has not been asked for.
+    definition: Option<NewDefinition>,
+}
+
+/// What the text of a plain definition says.
+#[derive(Clone, Debug)]
+pub(super) struct NewDefinition {
+    /// The tables that it refers to.
+    pub(super) references: Vec<TableName>,
+    /// Which column numbers its rows; `None` where that is not certain, or the table is not of InnoDB.
+    pub(super) row_numbers: Option<RowNumbers>,
 }
 
 impl NewTables {
-    /// A worker is to create a table. `references` for a plain definition: the tables that it refers to.
-    pub(super) fn add(&mut self, name: &TableName, references: Option<Vec<TableName>>) {
+    /// A table is to be created. `definition`: of a plain one.
+    pub(super) fn add(&mut self, name: &TableName, definition: Option<NewDefinition>) {
         if self.empty.len() >= LIMIT {
             self.empty.clear();
         }
-        self.empty.insert(name.clone(), NewTable { references });
+        self.empty.insert(name.clone(), NewTable { definition });
     }
 
-    /// The tables that a new table refers to; `None` where the server must describe it before it gets rows.
-    pub(super) fn references_of(&self, name: &TableName) -> Option<&Vec<TableName>> {
-        self.empty.get(name)?.references.as_ref()
+    /// The definition of a new table; `None` where the server must describe it before it gets rows.
+    pub(super) fn definition_of(&self, name: &TableName) -> Option<&NewDefinition> {
+        self.empty.get(name)?.definition.as_ref()
     }
 
     /// Whether a table is new and has got no rows.
@@ -53,7 +64,7 @@ impl NewTables {
     /// The server has described a table.
     pub(super) fn described(&mut self, name: &TableName) {
         if let Some(table) = self.empty.get_mut(name) {
-            table.references = None;
+            table.definition = None;
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hortator_mysql::catalog::{Table, TableName};
 
-use crate::analysis::{FunctionSet, SessionFacts};
+use crate::analysis::{FunctionSet, RowNumbers, SessionFacts};
 use crate::lexer::Dialect;
 use crate::rows::{InsertHead, InsertVerb, Prescan, prescan};
 use crate::session::SessionState;
@@ -28,12 +28,29 @@ pub struct FirstRows {
     pub(crate) name: TableName,
     /// The tables that its definition refers to.
     pub(crate) parents: Vec<TableName>,
+    /// Which column numbers its rows; `None` where that is not certain, or the table is not of InnoDB.
+    pub(crate) row_numbers: Option<RowNumbers>,
 }
 
 impl FirstRows {
     /// Whether a statement with these values can do nothing but add its rows, whatever the table is.
     pub(crate) fn takes(&self, values: &Prescan) -> bool {
         self.head.verb == InsertVerb::Insert && values.suffix.is_none() && !values.has_default && !values.has_expression
+    }
+
+    /// Whether the rows of a statement go to a table of InnoDB and none of them is numbered, so that nothing need be asked of the
+    /// table to send the statement as it is written.
+    pub(crate) fn is_unnumbered(&self, text: &[u8], offset: usize, dialect: Dialect) -> bool {
+        match self.row_numbers {
+            None => false,
+            Some(RowNumbers::Nowhere) => true,
+            Some(RowNumbers::Column(_)) if self.head.columns.is_some() => false,
+            Some(RowNumbers::Column(column)) => {
+                let functions = FunctionSet::of_server(None);
+                let facts = SessionFacts { dialect, functions: &functions, known_head: None };
+                prescan(text, offset, Some(column), &facts).is_ok_and(|values| !values.implicit_id)
+            }
+        }
     }
 
     /// The form of INSERT that it is, and how such statements are sent together, each given by its text and the place of its

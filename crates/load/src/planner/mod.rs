@@ -193,6 +193,8 @@ pub(crate) trait Catalog {
     fn exists(&self, name: &TableName) -> Option<bool>;
     /// Whether it is there and a table; `None` where that has not been asked.
     fn is_table(&self, name: &TableName) -> Option<bool>;
+    /// Whether it is known, without a question, to have rows of its own, and no variable in a default or computed value.
+    fn is_plain(&self, name: &TableName) -> bool;
     /// Whether REPLACE takes nothing away from it that the client would leave if the load fails before.
     fn may_replace(&self, name: &TableName) -> bool;
 }
@@ -277,7 +279,7 @@ fn plan_table_ddl(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
         return Step::Main { reason: "it changes a table of the server itself" };
     }
     if !info.is(Trait::CreatesTable) {
-        for name in tables.iter().filter(|name| facts.gathered != Some(*name)) {
+        for name in tables.iter().filter(|name| facts.gathered != Some(*name) && !facts.catalog.is_plain(name)) {
             match facts.catalog.known(name) {
                 None => return Step::LookUp(name.clone()),
                 // The rows of a MERGE table, for one, are its children's.

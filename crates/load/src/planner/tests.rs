@@ -4,7 +4,8 @@ use super::*;
 use crate::analysis::{FunctionSet, SessionFacts, analyze};
 use crate::lexer::Dialect;
 
-/// A schema `d` whose list of relations is known: a table `t`, a view `v`, and nothing else. Of `e` nothing is known.
+/// A schema `d` whose list of relations is known: a table `t`, a view `v`, and nothing else. Of `e` nothing is known, and of
+/// `f` that a table `plain` is plain.
 struct Relations;
 
 impl Relations {
@@ -24,6 +25,10 @@ impl Catalog for Relations {
 
     fn is_table(&self, name: &TableName) -> Option<bool> {
         Self::in_list(name, &["t"])
+    }
+
+    fn is_plain(&self, name: &TableName) -> bool {
+        name.schema == b"f" && name.table == b"plain"
     }
 
     fn may_replace(&self, _name: &TableName) -> bool {
@@ -98,6 +103,8 @@ fn steps_by_what_is_known() {
         (Plain, "CREATE OR REPLACE TABLE a (id INT)", "table d.a"),
         (Plain, "ALTER TABLE t ADD COLUMN n INT", "look up d.t"),
         (Plain, "ALTER TABLE a ADD COLUMN n INT", "table d.a"),
+        (Plain, "ALTER TABLE e.plain ADD COLUMN n INT", "look up e.plain"),
+        (Plain, "ALTER TABLE f.plain ADD COLUMN n INT", "table f.plain"),
         (WithTemporaryTables, "CREATE TABLE a (id INT)", "main: temporary tables"),
         (Plain, "ALTER TABLE mysql.innodb_table_stats FORCE", "main: it changes a table of the server itself"),
         (Plain, "DROP TABLE IF EXISTS a", "None d.a"),

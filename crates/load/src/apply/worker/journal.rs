@@ -56,9 +56,7 @@ impl ChunkStart {
             return Ok(());
         }
         let is_only_table = self.is_first && !target.implicit_id && target.table.engine.eq_ignore_ascii_case(INNODB);
-        if is_only_table && let Some(span) = span(&chunk.statements) {
-            let (table, recovery_hint) = (target.table.name.to_string(), RecoveryHint::Rows(0));
-            let intent = Checkpoint { span, state: State::Intent, table, rows: 0, last_id: 0, recovery_hint };
+        if is_only_table && let Some(intent) = first_rows_intent(chunk, &target.table.name) {
             self.is_local = checkpoints.begin_rows_locally(&intent)?;
             return Ok(());
         }
@@ -134,6 +132,13 @@ pub(crate) fn set_next_id(connection: &mut Connection, table: &TableName, next_i
 fn count_rows(connection: &mut Connection, table: &TableName) -> Result<u64, Error> {
     let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
     number(connection, &[b"SELECT COUNT(*) FROM ".as_slice(), &place].concat())
+}
+
+/// The intent of the first rows of a table.
+pub(super) fn first_rows_intent(chunk: &Chunk, table: &TableName) -> Option<Checkpoint> {
+    let (table, recovery_hint) = (table.to_string(), RecoveryHint::Rows(0));
+    let span = span(&chunk.statements)?;
+    Some(Checkpoint { span, state: State::Intent, table, rows: 0, last_id: 0, recovery_hint })
 }
 
 /// The run that these statements are; `None` for none.
@@ -232,13 +237,25 @@ impl Worker<'_> {
     ) -> Result<Option<bool>, Error> {
         let Some(checkpoints) = self.checkpoints.filter(|_| covered > 0) else { return Ok(None) };
         let first = chunk.statements[0].location.ordinal;
+        if start.is_local {
+            return self.rows_after_loss(chunk, &target.table.name).map(|rows| Some(rows > 0));
+        }
+        self.ask_after_loss(chunk, |connection| checkpoints.is_applied(connection, first)).map(Some)
+    }
+
+    /// The rows of a table, once the session is over that has lost its connection.
+    pub(super) fn rows_after_loss(&mut self, chunk: &Chunk, table: &TableName) -> Result<u64, Error> {
+        self.ask_after_loss(chunk, |connection| count_rows(connection, table))
+    }
+
+    fn ask_after_loss<T>(
+        &mut self,
+        chunk: &Chunk,
+        ask: impl Fn(&mut Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let begun = Instant::now();
         loop {
-            let found = self.on_connection(chunk, |connection, _, _| match start.is_local {
-                true => Ok(count_rows(connection, &target.table.name)? > 0),
-                false => checkpoints.is_applied(connection, first),
-            });
-            match found {
+            match self.on_connection(chunk, |connection, _, _| ask(connection)) {
                 Err(error)
                     if (error.is_unready() || error.is_lost())
                         && begun.elapsed() < LOOKUP_TIMEOUT
@@ -246,7 +263,7 @@ impl Worker<'_> {
                 {
                     std::thread::sleep(LOOKUP_PAUSE);
                 }
-                outcome => return outcome.map(Some),
+                outcome => return outcome,
             }
         }
     }

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use hortator_core::{Key, Seqno};
-use hortator_mysql::catalog::TableKind;
+use hortator_mysql::catalog::{TableKind, TableName};
 use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::catalog_connection::CatalogConnection;
@@ -103,8 +103,8 @@ impl ChunkStats {
         }
     }
 
-    fn count(&self, target: &RowTarget, progress: &Progress) {
-        progress.loaded(&target.table.name, self.rows);
+    fn count(&self, table: &TableName, progress: &Progress) {
+        progress.loaded(table, self.rows);
         progress.warnings.fetch_add(self.warnings, Relaxed);
         progress.binary_statements.fetch_add(self.binary_statements, Relaxed);
         progress.text_statements.fetch_add(self.text_statements, Relaxed);
@@ -181,27 +181,33 @@ impl<'l> Worker<'l> {
         }
         while let Some((seqno, mut chunk)) = self.next_chunk() {
             self.progress.at(self.number, &chunk);
-            let is_first =
-                matches!(chunk.work, Work::FirstRows { atomicity: Atomicity::Statement, is_empty_before: true, .. });
-            if let Work::FirstRows { form, atomicity, .. } = &chunk.work
-                && let Some(target) = self.target_of_new(seqno, &chunk, form)
-            {
-                chunk.work = Work::Rows { target, commit_queue: None, atomicity: *atomicity };
-            }
-            match &chunk.work {
-                Work::Rows { target, commit_queue, .. } => {
-                    self.rows(seqno, &chunk, target, *commit_queue, ChunkStart::of_first_rows(is_first));
-                }
-                // The load ends here.
-                Work::FirstRows { .. } => {}
-                Work::Definition { .. } => self.definition(seqno, &chunk),
-                Work::DropKeys(table) => self.drop_keys(seqno, &chunk, table),
-                Work::BuildKeys(table) => self.build_keys(seqno, &chunk, table),
+            if !self.insert_unseen(seqno, &chunk) {
+                self.apply(seqno, &mut chunk);
             }
             self.progress.idle(self.number);
             self.progress.chunk_ended(&chunk);
             self.pool.complete(seqno, chunk.commit_queue());
             self.throttle.leave(std::mem::take(&mut self.applied_rows), chunk.text_bytes() as u64);
+        }
+    }
+
+    fn apply(&mut self, seqno: Seqno, chunk: &mut Chunk) {
+        let is_first =
+            matches!(chunk.work, Work::FirstRows { atomicity: Atomicity::Statement, is_empty_before: true, .. });
+        if let Work::FirstRows { form, atomicity, .. } = &chunk.work
+            && let Some(target) = self.target_of_new(seqno, chunk, form)
+        {
+            chunk.work = Work::Rows { target, commit_queue: None, atomicity: *atomicity };
+        }
+        match &chunk.work {
+            Work::Rows { target, commit_queue, .. } => {
+                self.rows(seqno, chunk, target, *commit_queue, ChunkStart::of_first_rows(is_first));
+            }
+            // The load ends here.
+            Work::FirstRows { .. } => {}
+            Work::Definition { .. } => self.definition(seqno, chunk),
+            Work::DropKeys(table) => self.drop_keys(seqno, chunk, table),
+            Work::BuildKeys(table) => self.build_keys(seqno, chunk, table),
         }
     }
 

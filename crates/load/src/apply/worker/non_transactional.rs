@@ -80,7 +80,7 @@ impl Worker<'_> {
         {
             self.pool.fail(seqno, Failure::of_checkpoint_error(&chunk.statements[0], &error), true);
         }
-        stats.count(target, self.progress);
+        stats.count(&target.table.name, self.progress);
         self.applied_rows += stats.rows;
         if last_id > 0 {
             self.pool.generated_id(seqno, last_id);

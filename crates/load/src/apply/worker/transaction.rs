@@ -130,7 +130,7 @@ impl Worker<'_> {
             self.reopen_rejected(rejected);
             return attempt;
         }
-        stats.count(target, self.progress);
+        stats.count(&target.table.name, self.progress);
         self.applied_rows += stats.rows;
         if last_id > 0 {
             self.pool.generated_id(seqno, last_id);
