@@ -220,11 +220,11 @@ fn where_an_intent_goes() {
     assert_eq!((local.next(90), local.next(5)), (Next::Check, Next::Server));
     local.checked();
     assert_eq!(local.next(90), Next::Append);
-    let open = local.open.as_mut().unwrap();
-    open.since -= RENEWAL_INTERVAL;
+    local.open.as_mut().unwrap().since -= RENEWAL_INTERVAL;
     assert_eq!(local.next(90), Next::Renew);
     // Before the file is full.
     let later = Instant::now() + Duration::from_secs(3600);
+    let open = local.open.as_mut().unwrap();
     (open.since, open.checked) = (later, later);
     let mut number = 90;
     while local.next(number) == Next::Append {
