@@ -193,14 +193,6 @@ impl Progress {
         (self.read_bytes() as f64 * (text - waiting) as f64 / text as f64) as u64
     }
 
-    /// Text that is still to be read of the inputs begun so far, where it is known how long they are; an estimate where one is
-    /// compressed.
-    pub(crate) fn left_bytes(&self) -> Option<u64> {
-        let (total, read) = (self.total_bytes()?, self.read_bytes());
-        let text_per_byte = self.text_bytes.load(Relaxed) as f64 / read.max(1) as f64;
-        Some((total.saturating_sub(read) as f64 * text_per_byte.max(1.0)) as u64)
-    }
-
     /// Bytes of the inputs begun so far as stored, where they are all known.
     #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {

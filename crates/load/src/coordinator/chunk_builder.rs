@@ -57,7 +57,7 @@ impl Coordinator<'_> {
         let own_state = self.main.state().clone();
         let (placed, session) = self.with_deferred_checks(placed, &own_state);
         let limit_bytes = match placed {
-            PlacedRows::Known(..) => self.chunk_limits.bytes_before(self.progress.left_bytes(), self.workers.workers()),
+            PlacedRows::Known(..) => self.chunk_limits.bytes,
             PlacedRows::First(_) => self.chunk_limits.bytes.min(FIRST_ROWS_LIMIT_BYTES),
         };
         let (rate_rows, rate_bytes) = self.throttle.chunk_limits(self.workers.workers());

@@ -28,42 +28,11 @@ pub(crate) struct LoadContext<'l> {
     pub(crate) throttle: &'l Throttle,
 }
 
-/// Chunks for each worker that what is left of the input is to be.
-const CHUNKS_FOR_EACH_WORKER: usize = 4;
-/// The least text of a chunk that is smaller for that.
-const GUIDED_BYTES: usize = 1 << 20;
-
 /// How much goes into a chunk, which is a transaction; a single statement may be more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkLimits {
     /// Once a chunk holds so much text, it takes no more.
     pub(crate) bytes: usize,
-    /// Chunks become smaller towards the end of the input, so that the workers end at the same time.
-    pub(crate) is_guided: bool,
     /// A statement that would bring a chunk above so many rows begins a new one.
     pub(crate) rows: u64,
-}
-
-impl ChunkLimits {
-    /// The limit of bytes for so many workers, where so much text is left, as far as that is known.
-    pub(crate) fn bytes_before(&self, left_bytes: Option<u64>, workers: usize) -> usize {
-        let Some(left_bytes) = left_bytes.filter(|_| self.is_guided) else { return self.bytes };
-        let share = usize::try_from(left_bytes).unwrap_or(usize::MAX) / (workers.max(1) * CHUNKS_FOR_EACH_WORKER);
-        share.max(GUIDED_BYTES).min(self.bytes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chunks_become_smaller_towards_the_end() {
-        const MIB: u64 = 1 << 20;
-        let guided = ChunkLimits { bytes: 4 << 20, is_guided: true, rows: u64::MAX };
-        let limits = |left: Option<u64>| guided.bytes_before(left, 3) as u64;
-        assert_eq!([None, Some(600 * MIB), Some(24 * MIB), Some(MIB)].map(limits), [4, 4, 2, 1].map(|mib| mib * MIB));
-        assert_eq!(ChunkLimits { is_guided: false, ..guided }.bytes_before(Some(MIB), 3), 4 << 20);
-        assert_eq!(ChunkLimits { bytes: 100, ..guided }.bytes_before(Some(MIB), 3), 100);
-    }
 }

@@ -99,7 +99,6 @@ impl Load {
         let caps = self.state.targets.caps();
         let asked_bytes = self.options.chunk_bytes.or(caps.usual_text_bytes).unwrap_or(CHUNK_BYTES);
         ChunkLimits {
-            is_guided: self.options.chunk_bytes.is_none(),
             bytes: caps.text_bytes.map_or(asked_bytes, |cap| cap.min(asked_bytes)),
             rows: caps.rows.unwrap_or(u64::MAX),
         }
