@@ -438,8 +438,9 @@ fn the_server_is_gone_at_the_end() {
     let case = Case::new(&server, WAITING);
     server.reset();
     let (running, other) = case.waiting();
-    drop(other);
+    // The lock goes with the server, so that the statement never runs.
     server.sandbox().node(0).kill().unwrap();
+    drop(other);
     signal(&running, Signal::INT);
     assert!(running.finish_within(LIMIT).status.is_some_and(|status| status != 0));
     assert_eq!(case.files().len(), 1);

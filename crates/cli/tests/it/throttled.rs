@@ -150,16 +150,27 @@ fn a_transaction_of_the_dump_is_not_held_up_in_the_middle() {
     let pair = pair();
     let server = &pair.hortator;
     server.reset();
+    let [mut held, mut definer] = [server.connect(), server.connect()];
+    definer.execute(b"CREATE TABLE hortator_case.held (id INT PRIMARY KEY)").unwrap();
+    definer.execute(b"INSERT INTO hortator_case.held VALUES (1)").unwrap();
+    held.execute(b"START TRANSACTION").unwrap();
+    held.fetch(b"SELECT id FROM hortator_case.held FOR UPDATE").unwrap();
     let (folder, path) = dump_file(
         "dump.sql",
-        b"CREATE TABLE t (id INT);\nBEGIN;\nINSERT INTO t VALUES (1);\nUPDATE t SET id = id + 10;\nSELECT SLEEP(3);\n\
-          UPDATE t SET id = id + 10;\nCOMMIT;\nUPDATE t SET id = 0;\n",
+        b"CREATE TABLE t (id INT);\nINSERT INTO t VALUES (0);\nBEGIN;\nUPDATE t SET id = id + 1;\n\
+          SELECT id FROM held FOR UPDATE;\nUPDATE t SET id = id + 20;\nCOMMIT;\nUPDATE t SET id = 0;\n",
     );
     let file = folder.path().join("limits");
-    let mut running = start(server, &["--throttle-file", file.to_str().unwrap(), path.to_str().unwrap()]);
-    server.wait_until("SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP(3)%'");
+    // Of four workers, two wait all the time, so that the load tells when it knows of the pause.
+    limit(&file, "threads=2");
+    let arguments = ["--threads", "4", "--throttle-file", file.to_str().unwrap(), path.to_str().unwrap()];
+    let mut running = start(server, &arguments);
+    server.wait_until("SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT id FROM held FOR%'");
     limit(&file, "pause");
-    wait_until_held(&mut running, "paused", 1);
+    wait_until_held(&mut running, "paused: as asked for", 1);
+    held.execute(b"COMMIT").unwrap();
+    server.wait_until("SELECT id = 21 FROM hortator_case.t");
+    wait_until_held(&mut running, "paused: as asked for", 3);
     assert_eq!(server.rows_of_case("SELECT id FROM t"), [["21"]]);
     server.wait_until("SELECT COUNT(*) = 0 FROM information_schema.INNODB_TRX");
     limit(&file, "");
@@ -215,8 +226,9 @@ fn fewer_threads_than_workers() {
     server.reset();
     let (_folder, dump) = dump_file("dump.sql", &long_dump());
     let running = start(server, &["--threads", "6", "--throttle", "threads=2", dump.to_str().unwrap()]);
-    summary(&running.finish());
+    let summary = summary(&running.finish());
     assert_whole(server);
+    assert!(summary["throttle"]["paused_s"].as_f64().unwrap() > 0.0, "six workers ran: {summary}");
 }
 
 #[test]

@@ -159,9 +159,9 @@ pub fn long_build() -> Vec<u8> {
 pub const LONG_FOUND: (&str, [&str; 2]) =
     ("SELECT COUNT(*), SUM(id) FROM t WHERE MATCH(v) AGAINST('w7919')", ["12", "68155"]);
 
-/// Starts a load of [`long_build`], and lets `event` happen in the middle of a build; gives how it went on. A load whose
-/// build is over before it is seen is started again.
-pub fn in_a_build(server: &Server, start: impl Fn() -> Running, mut event: impl FnMut()) -> crate::programs::Outcome {
+/// Starts a load of [`long_build`], and lets `event` happen in the middle of a build, until it says that it has; gives how the
+/// load went on. A load whose builds are over before is started again.
+pub fn in_a_build(server: &Server, start: impl Fn() -> Running, mut event: impl FnMut() -> bool) -> crate::programs::Outcome {
     let is_building = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER TABLE%ADD%' AND \
                        STATE LIKE 'altering table%'";
     for _ in 0..20 {
@@ -171,8 +171,7 @@ pub fn in_a_build(server: &Server, start: impl Fn() -> Running, mut event: impl 
         let mut watcher = server.connect();
         while !running.has_ended() {
             let rows = watcher.fetch(is_building.as_bytes()).unwrap();
-            if rows[0][0].as_deref() == Some(b"1") {
-                event();
+            if rows[0][0].as_deref() == Some(b"1") && event() {
                 return running.finish_within(LIMIT);
             }
             thread::sleep(Duration::from_millis(1));
@@ -195,6 +194,7 @@ fn a_server_that_is_killed_in_a_build() {
     let kill = || {
         node.kill().unwrap();
         node.start().unwrap();
+        true
     };
     let outcome = in_a_build(server, || Running::start(load_into(server, &[ALWAYS, file])), kill);
     assert_tells(&outcome, 0, &["hortator_case.t: a, g, v, again in "]);

@@ -1,10 +1,11 @@
 //! Loads that wait for replicas: behind, stopped, silent, gone, or told by a heartbeat.
 
 use std::net::TcpListener;
+use std::thread;
 
 use hortator_sandbox::Builder;
 
-use super::{assert_whole, start, summary, wait_until_held};
+use super::{POLL, TRIES, assert_whole, start, summary, wait_until_held};
 use crate::errors::dump_file;
 use crate::interrupted::long_dump;
 use crate::servers::Server;
@@ -19,6 +20,17 @@ fn replicated() -> Server {
 fn replica(server: &Server, statement: &str) {
     let mut connection = server.sandbox().node(1).connect().unwrap();
     connection.execute(statement.as_bytes()).unwrap_or_else(|error| panic!("{statement}: {error}"));
+}
+
+/// Waits until the replica has no such schema.
+fn wait_until_gone(server: &Server, schema: &str) {
+    let mut connection = server.sandbox().node(1).connect().unwrap();
+    let query = format!("SHOW DATABASES LIKE '{schema}'");
+    let is_gone = |_| {
+        thread::sleep(POLL);
+        connection.fetch(query.as_bytes()).unwrap().is_empty()
+    };
+    assert!((0..TRIES).any(is_gone), "the replica keeps {schema}");
 }
 
 #[test]
@@ -105,8 +117,10 @@ fn a_heartbeat_that_is_old() {
     assert_whole(&server);
 
     server.reset();
+    // The replica has the table until it has applied that.
+    wait_until_gone(&server, "beat");
     let mut running = start(&server, &arguments);
-    wait_until_held(&mut running, "is unknown: ", 1);
+    wait_until_held(&mut running, "Table 'beat.heartbeat' doesn't exist", 1);
     crate::interrupted::signal(&running, rustix::process::Signal::INT);
     assert_eq!(running.finish().status, Some(130));
 }
