@@ -1,5 +1,6 @@
 //! `--throttle`: loads that are paused and slowed down, what they hold meanwhile, and that nothing is missing afterwards.
 
+mod order;
 mod replicas;
 
 use std::fs;
@@ -165,7 +166,9 @@ fn a_transaction_of_the_dump_is_not_held_up_in_the_middle() {
     limit(&file, "threads=2");
     let arguments = ["--threads", "4", "--throttle-file", file.to_str().unwrap(), path.to_str().unwrap()];
     let mut running = start(server, &arguments);
-    server.wait_until("SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT id FROM held FOR%'");
+    server.wait_until(
+        "SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT id FROM held FOR%'",
+    );
     limit(&file, "pause");
     wait_until_held(&mut running, "paused: as asked for", 1);
     held.execute(b"COMMIT").unwrap();

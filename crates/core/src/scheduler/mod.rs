@@ -221,6 +221,11 @@ impl<T> Scheduler<T> {
         self.ready.len()
     }
 
+    /// The transaction that [`Scheduler::take_ready`] would hand out now.
+    pub fn first_ready(&self) -> Option<Seqno> {
+        self.ready.first()
+    }
+
     /// The number of different keys that transactions in flight use. The scheduler drops unused keys.
     pub fn held_keys(&self) -> usize {
         self.lock_table.len()

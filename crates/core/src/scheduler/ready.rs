@@ -35,6 +35,13 @@ impl Ready {
         }
     }
 
+    /// What [`Ready::pop`] would give.
+    pub(super) fn first(&self) -> Option<Seqno> {
+        let in_order = self.in_order.front().map(|&(seqno, _)| seqno);
+        let out_of_order = self.out_of_order.peek().map(|&Reverse((seqno, _))| seqno);
+        in_order.into_iter().chain(out_of_order).min()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.in_order.len() + self.out_of_order.len()
     }

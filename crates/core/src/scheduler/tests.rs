@@ -233,6 +233,7 @@ impl Pair {
 
     fn take(&mut self) {
         let untaken = self.oracle.free().into_iter().find(|seqno| !self.taken.contains(seqno));
+        assert_eq!(self.scheduler.first_ready(), untaken);
         assert_eq!(self.scheduler.take_ready(), untaken.map(|seqno| (seqno, seqno)));
         self.taken.extend(untaken);
     }

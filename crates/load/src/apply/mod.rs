@@ -3,6 +3,7 @@
 mod batches;
 mod catalog_connection;
 mod chunk;
+mod commit_queues;
 mod packet;
 mod pool;
 mod row_sender;
@@ -13,7 +14,7 @@ pub use catalog_connection::CatalogConnection;
 pub(crate) use catalog_connection::close_table;
 pub use chunk::{Atomicity, Chunk, ChunkStatement, RowTarget, Work};
 pub(crate) use packet::{Packets, check_packet};
-pub use pool::{CommitSlot, Next, Pool, Stopped};
+pub use pool::{CommitSlot, Pool, Stopped};
 pub use worker::Worker;
 pub(crate) use worker::{COMMIT, READ_ONLY, ROLLBACK, set_next_id};
 pub use worker_start::{WorkerError, WorkerStart};

@@ -4,16 +4,17 @@
 //! commit only for earlier chunks of its commit queue. And a failure stops later chunks, while earlier chunks complete: so
 //! the earliest failure in stream order is that of a serial load.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hortator_core::{CommitOrder, Key, Scheduler, Seqno, WriteSet};
+use hortator_core::{Key, Scheduler, Seqno, WriteSet};
 use hortator_mysql::LockWaits;
 
 use super::chunk::Chunk;
+use super::commit_queues::CommitQueues;
 use crate::report::Failure;
+use crate::throttle::Throttle;
 
 /// How often a wait looks up for something else to do.
 const IDLE_TICK: Duration = Duration::from_millis(300);
@@ -35,7 +36,7 @@ pub enum CommitSlot {
 
 /// What a worker is to do next.
 #[derive(Debug)]
-pub enum Next {
+enum Next {
     /// This chunk.
     Chunk(Seqno, Chunk),
     /// There are chunks, and none is to begin now.
@@ -60,7 +61,7 @@ pub struct Pool {
 #[derive(Debug)]
 struct State {
     scheduler: Scheduler<Chunk>,
-    commit_queues: HashMap<Key, CommitOrder>,
+    commit_queues: CommitQueues,
     /// Workers that wait for a chunk.
     waiting_workers: usize,
     /// The position behind everything admitted.
@@ -88,6 +89,14 @@ struct FailureAt {
     is_lost: bool,
 }
 
+impl State {
+    /// Whether a chunk that has begun waits for the next ready one, or may do so in the end.
+    fn is_ready_awaited(&self) -> bool {
+        let ready = self.scheduler.first_ready();
+        ready.is_some_and(|ready| self.commit_queues.awaited_before().is_some_and(|awaited| ready < awaited))
+    }
+}
+
 impl Pool {
     /// For `workers` workers; `limit_bytes` bounds the text of all chunks that wait or run. With `force`, a failed
     /// statement stops nothing.
@@ -95,7 +104,7 @@ impl Pool {
     pub fn new(workers: usize, limit_bytes: usize, force: bool) -> Self {
         let state = State {
             scheduler: Scheduler::new(limit_bytes),
-            commit_queues: HashMap::new(),
+            commit_queues: CommitQueues::default(),
             waiting_workers: 0,
             next: Seqno(1),
             closed: false,
@@ -182,7 +191,7 @@ impl Pool {
                 Ok(seqno) => {
                     state.next = seqno.next();
                     if let Some(commit_queue) = commit_queue {
-                        state.commit_queues.entry(commit_queue).or_default().register(seqno);
+                        state.commit_queues.register(commit_queue, seqno);
                     }
                     self.wake_workers(&state);
                     return Ok(());
@@ -223,17 +232,36 @@ impl Pool {
         if self.is_stopping(&state) { Err(Stopped) } else { Ok(()) }
     }
 
+    /// The next chunk that waits for nobody, once the throttle has room for it; `None` when there will be no more. A worker
+    /// that is held back has no chunk, so that nobody waits for it; and what a chunk waits for that has begun, begins too.
+    pub fn next(&self, throttle: &Throttle) -> Option<(Seqno, Chunk)> {
+        loop {
+            throttle.enter(&|| self.is_over() || self.lock().is_ready_awaited());
+            match self.take(&|| throttle.is_held()) {
+                Some(Next::Chunk(seqno, chunk)) => return Some((seqno, chunk)),
+                Some(Next::Held) => throttle.leave(0, 0),
+                None => {
+                    throttle.leave(0, 0);
+                    return None;
+                }
+            }
+        }
+    }
+
     /// The next chunk that waits for nobody; `None` when there will be no more. `is_held`: no chunk is to begin now.
-    pub fn take(&self, is_held: &dyn Fn() -> bool) -> Option<Next> {
+    fn take(&self, is_held: &dyn Fn() -> bool) -> Option<Next> {
         let mut state = self.lock();
         loop {
-            if state.scheduler.ready() > 0 && !self.is_stopping(&state) && is_held() {
+            if state.scheduler.ready() > 0 && !self.is_stopping(&state) && is_held() && !state.is_ready_awaited() {
                 // This worker was woken for the chunk, and without it another one may take it.
                 self.ready.notify_one();
                 return Some(Next::Held);
             }
             while let Some((seqno, chunk)) = state.scheduler.take_ready() {
                 if !self.is_cancelled(&state, seqno) {
+                    if let Some(commit_queue) = chunk.commit_queue() {
+                        state.commit_queues.begin(commit_queue, seqno);
+                    }
                     return Some(Next::Chunk(seqno, chunk));
                 }
                 self.release(&mut state, seqno, chunk.commit_queue());
@@ -260,7 +288,7 @@ impl Pool {
     pub fn wait_for_commit_slot(&self, seqno: Seqno, commit_queue: Key, timeout: Duration) -> CommitSlot {
         let mut state = self.lock();
         loop {
-            if state.is_poisoned || state.commit_queues.get(&commit_queue).is_none_or(|order| order.may_enter(seqno)) {
+            if state.is_poisoned || state.commit_queues.may_commit(commit_queue, seqno) {
                 return CommitSlot::Ready;
             }
             let (next, timeout) = self.changed.wait_timeout(state, timeout).unwrap_or_else(PoisonError::into_inner);
@@ -278,13 +306,8 @@ impl Pool {
     }
 
     fn release(&self, state: &mut State, seqno: Seqno, commit_queue: Option<Key>) {
-        if let Some(commit_queue) = commit_queue
-            && let Some(order) = state.commit_queues.get_mut(&commit_queue)
-        {
-            order.leave(seqno);
-            if order.first().is_none() {
-                state.commit_queues.remove(&commit_queue);
-            }
+        if let Some(commit_queue) = commit_queue {
+            state.commit_queues.leave(commit_queue, seqno);
         }
         state.scheduler.complete(seqno);
         self.wake_workers(state);
@@ -423,6 +446,11 @@ impl Pool {
     pub fn close(&self) {
         self.lock().closed = true;
         self.wake_all();
+    }
+
+    #[cfg(test)]
+    pub(crate) fn waiting_workers(&self) -> usize {
+        self.lock().waiting_workers
     }
 
     /// Ends the load from outside; what is open is rolled back.

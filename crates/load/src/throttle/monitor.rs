@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hortator_mysql::{ConnectOptions, Connection, Error};
+use hortator_mysql::{ConnectOptions, Connection, Error, Flavor};
 
 use super::Throttle;
 use super::decision::{Decision, Lag, UNKNOWN_TIMEOUT, Unreachable, decide};
@@ -89,12 +89,16 @@ struct State {
 /// What is known of one replica.
 #[derive(Clone, Debug)]
 struct Sample {
-    /// When it was last known, or the load began.
+    /// When it was last known, or began to count.
     known_at: Instant,
     found: Result<f64, String>,
 }
 
 impl Sample {
+    fn unasked() -> Self {
+        Self { known_at: Instant::now(), found: Err("it has not answered yet".to_owned()) }
+    }
+
     fn lag(&self) -> Lag {
         match &self.found {
             Ok(lag) => Lag::Known(*lag),
@@ -125,7 +129,7 @@ impl ThrottleMonitor {
         if let Some(lag) = options.limits.lag_s.filter(|_| replicas.is_empty()) {
             return Err(ThrottleError::NoReplicas(lag));
         }
-        let sample = Sample { known_at: Instant::now(), found: Err("it has not answered yet".to_owned()) };
+        let sample = Sample::unasked();
         let state = State {
             limits: ThrottleLimits::default(),
             others: None,
@@ -211,10 +215,14 @@ impl ThrottleMonitor {
     }
 
     fn sample_replica(&self, sampler: &mut Option<Connection>, index: usize) {
-        if self.lock().limits.lag_s.is_none() {
+        let mut state = self.lock();
+        if state.limits.lag_s.is_none() {
             *sampler = None;
+            // It is asked as soon as there is such a limit, and waited for from then on.
+            state.replicas[index] = Sample::unasked();
             return;
         }
+        drop(state);
         let (name, options) = &self.replicas[index];
         let found =
             ask(sampler, || options.clone(), |connection| replica::ask(connection, self.options.heartbeat.as_ref()));
@@ -317,24 +325,29 @@ fn ask<T>(
     question(connection)
 }
 
-/// The statements that run on a server, without this one and those of the load.
+/// The statements of others that run on a server, without this one.
 fn others(connection: &mut Connection, own: &dyn Fn() -> Vec<u32>) -> Result<u64, Error> {
-    let before = running_of(connection, &own())?;
+    let before = not_of_others(connection, &own())?;
     let running = number(connection, RUNNING, 1)?;
     // Statements begin and end meanwhile; the load is not to be held back by its own.
-    let own = before.max(running_of(connection, &own())?);
-    Ok(running.saturating_sub(own + 1))
+    let not_of_others = before.max(not_of_others(connection, &own())?);
+    Ok(running.saturating_sub(not_of_others + 1))
 }
 
-/// How many of these connections run a statement.
-fn running_of(connection: &mut Connection, ids: &[u32]) -> Result<u64, Error> {
-    let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
-    if ids.is_empty() {
-        return Ok(0);
-    }
-    let ids = ids.join(", ");
-    let question =
-        format!("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID IN ({ids}) AND COMMAND <> 'Sleep'");
+/// How many threads run and are not others' statements: those of the load's connections, and those that run all the time
+/// since they send or apply a binary log, or wait for events. The account may not see these.
+fn not_of_others(connection: &mut Connection, own: &[u32]) -> Result<u64, Error> {
+    // In MySQL, the others do not count as running.
+    let service = match connection.version().flavor {
+        Flavor::MariaDb => "'Binlog Dump', 'Slave_IO', 'Slave_SQL', 'Slave_worker', 'Daemon'",
+        Flavor::MySql => "'Binlog Dump', 'Binlog Dump GTID'",
+    };
+    // No connection has the number 0.
+    let own: Vec<String> = own.iter().map(u32::to_string).chain(["0".to_owned()]).collect();
+    let question = format!(
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND IN ({service}) OR (ID IN ({}) AND COMMAND <> 'Sleep')",
+        own.join(", "),
+    );
     number(connection, question.as_bytes(), 0)
 }
 
@@ -344,3 +357,6 @@ fn number(connection: &mut Connection, question: &[u8], column: usize) -> Result
     let value = rows.first().and_then(|row| row.get(column)?.as_deref());
     Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or_default())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,15 +1,20 @@
 //! Limits as they are written, the rule, the rate, and threads that wait.
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use hortator_core::WriteSet;
+use hortator_mysql::catalog::TableName;
 
 use super::decision::{Decision, Lag, UNKNOWN_TIMEOUT, decide};
 use super::file::read_limits;
 use super::rate::{BURST_S, Bucket};
 use super::{Throttle, ThrottleLimits, Unreachable};
+use crate::apply::{Chunk, Pool, Work};
+use crate::lexer::Dialect;
 
 #[test]
 fn limits_are_read_as_they_are_written() {
@@ -250,4 +255,38 @@ fn a_worker_that_waits_for_a_chunk_leaves_when_limits_are_reached() {
     throttle.set_rate(&"rate=1".parse().unwrap());
     throttle.charge(5, 0);
     assert!(throttle.is_held());
+}
+
+/// Two workers wait for a chunk when the limits come to allow one of them: whoever is woken for the chunk and leaves it, wakes
+/// the other.
+#[test]
+fn a_chunk_that_one_worker_leaves_is_taken_by_another() {
+    const LIMIT: Duration = Duration::from_secs(60);
+    let pool = Pool::new(2, 1 << 20, false);
+    let throttle = Throttle::open();
+    let (sender, taken) = mpsc::channel();
+    let work = Work::DropKeys(TableName { schema: b"d".to_vec(), table: b"t".to_vec() });
+    let chunk = Chunk { work, session: Arc::default(), dialect: Dialect::mariadb(101_100), statements: Vec::new() };
+    let found = thread::scope(|scope| {
+        for _ in 0..2 {
+            let (pool, throttle, sender) = (&pool, &throttle, sender.clone());
+            scope.spawn(move || {
+                while let Some((seqno, _)) = pool.next(throttle) {
+                    sender.send(seqno).unwrap();
+                    pool.complete(seqno, None);
+                    throttle.leave(0, 0);
+                }
+            });
+        }
+        while pool.waiting_workers() < 2 {
+            thread::yield_now();
+        }
+        throttle.decide(decision("threads=1"));
+        pool.admit(WriteSet::new(), 1, chunk, &mut || ()).unwrap();
+        let found = taken.recv_timeout(LIMIT);
+        throttle.decide(Decision::OPEN);
+        pool.close();
+        found
+    });
+    assert!(found.is_ok(), "nobody takes the chunk");
 }

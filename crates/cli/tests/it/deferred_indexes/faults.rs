@@ -161,7 +161,11 @@ pub const LONG_FOUND: (&str, [&str; 2]) =
 
 /// Starts a load of [`long_build`], and lets `event` happen in the middle of a build, until it says that it has; gives how the
 /// load went on. A load whose builds are over before is started again.
-pub fn in_a_build(server: &Server, start: impl Fn() -> Running, mut event: impl FnMut() -> bool) -> crate::programs::Outcome {
+pub fn in_a_build(
+    server: &Server,
+    start: impl Fn() -> Running,
+    mut event: impl FnMut() -> bool,
+) -> crate::programs::Outcome {
     let is_building = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER TABLE%ADD%' AND \
                        STATE LIKE 'altering table%'";
     for _ in 0..20 {

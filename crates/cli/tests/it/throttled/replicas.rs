@@ -124,3 +124,17 @@ fn a_heartbeat_that_is_old() {
     crate::interrupted::signal(&running, rustix::process::Signal::INT);
     assert_eq!(running.finish().status, Some(130));
 }
+
+/// Who reads the binary log all the time, or waits for events, runs no statement.
+#[test]
+fn replicas_are_no_statements_of_others() {
+    let server = replicated();
+    server.connect().execute(b"SET GLOBAL event_scheduler = ON").unwrap();
+    server.wait_until(
+        "SELECT COUNT(*) = 2 FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Binlog Dump', 'Daemon')",
+    );
+    let (_folder, dump) = dump_file("dump.sql", &long_dump());
+    let running = start(&server, &["--throttle", "threads=1", dump.to_str().unwrap()]);
+    summary(&running.finish());
+    assert_whole(&server);
+}

@@ -22,7 +22,7 @@ use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::catalog_connection::CatalogConnection;
 use super::chunk::{Atomicity, Chunk, RowTarget, Work};
-use super::pool::{CommitSlot, Next, Pool};
+use super::pool::{CommitSlot, Pool};
 use super::row_sender::{Protocol, RowSender};
 use super::worker_start::WorkerStart;
 use crate::checkpoint::{Checkpoints, RecoveryHint};
@@ -179,7 +179,7 @@ impl<'l> Worker<'l> {
         if !connecting.finish(connected) {
             return;
         }
-        while let Some((seqno, mut chunk)) = self.next_chunk() {
+        while let Some((seqno, mut chunk)) = self.pool.next(self.throttle) {
             self.progress.at(self.number, &chunk);
             if !self.insert_unseen(seqno, &chunk) {
                 self.apply(seqno, &mut chunk);
@@ -208,21 +208,6 @@ impl<'l> Worker<'l> {
             Work::Definition { .. } => self.definition(seqno, chunk),
             Work::DropKeys(table) => self.drop_keys(seqno, chunk, table),
             Work::BuildKeys(table) => self.build_keys(seqno, chunk, table),
-        }
-    }
-
-    /// The next chunk, once there is room for it: whoever is held back holds no chunk, so that nobody waits for it.
-    fn next_chunk(&self) -> Option<(Seqno, Chunk)> {
-        loop {
-            self.throttle.enter(&|| self.pool.is_over());
-            match self.pool.take(&|| self.throttle.is_held()) {
-                Some(Next::Chunk(seqno, chunk)) => return Some((seqno, chunk)),
-                Some(Next::Held) => self.throttle.leave(0, 0),
-                None => {
-                    self.throttle.leave(0, 0);
-                    return None;
-                }
-            }
         }
     }
 
