@@ -1,8 +1,8 @@
 //! Does a CSV file load as fast as with the server's own tools?
 //!
 //! One table is loaded from the same rows with LOAD DATA LOCAL, with mariadb-import over several threads, and with `hortator
-//! load --table`; without secondary indexes and with three. [`rows`] writes the file, `contender` runs the programs,
-//! [`experiment`] measures and compares, `report` makes a page of it.
+//! load --table`; without secondary indexes and with three. `rows` writes the file, `contender` runs the programs,
+//! `experiment` measures and compares, `report` makes a page of it.
 //!
 //! Each contender must leave what LOAD DATA leaves.
 
