@@ -22,10 +22,10 @@ pub(super) fn problems(verification: &Verification) -> String {
 /// The lines of the summary.
 pub(super) fn text(verification: &Verification) -> String {
     let mut text = String::new();
-    let counted = verification.tables.iter().filter(|table| table.found.is_some());
+    let counted = verification.tables.iter().filter(|table| table.found.is_some()).count();
     let objects: Vec<String> = verification.objects.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     let mut parts = vec![
-        format!("rows counted in {} tables", counted.count()),
+        format!("rows counted in {} table{}", HumanCount(counted as u64), if counted == 1 { "" } else { "s" }),
         format!("objects found: {}", if objects.is_empty() { "nothing".to_owned() } else { objects.join(", ") }),
         format!("AUTO_INCREMENT {}", verification.counters),
         format!("foreign keys validated {}", verification.foreign_keys),
@@ -35,6 +35,7 @@ pub(super) fn text(verification: &Verification) -> String {
     }
     let result = match verification.problem_count {
         0 => "verified".to_owned(),
+        1 => "verified, 1 problem".to_owned(),
         count => format!("verified, {} problems", HumanCount(count)),
     };
     // Writing to a String cannot fail.

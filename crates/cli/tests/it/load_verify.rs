@@ -218,7 +218,7 @@ fn what_somebody_else_takes_away_meanwhile_is_told() {
         pair.hortator.wait_until("SELECT COUNT(*) > 0 FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'");
         other.execute(meanwhile.as_bytes()).unwrap();
         drop(other);
-        assert_tells(&running.finish(), 1, &[&format!("verify: {told}\n"), "verified, 1 problems"]);
+        assert_tells(&running.finish(), 1, &[&format!("verify: {told}\n"), "verified, 1 problem:"]);
     }
 }
 
