@@ -1,7 +1,7 @@
 //! The options for files of rows: CSV, tab-separated, and the .txt files of `mariadb-dump --tab`. They have the names and
 //! the meaning of mariadb-import's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -69,6 +69,11 @@ impl RowsArgs {
         if self.table.is_some() && Charset::from_name(charset.as_bytes()) != Charset::AsciiSafe {
             bail!("rows in {charset} are not supported: convert the file to UTF-8");
         }
+        if self.table.is_none()
+            && let Some(file) = files.iter().find(|file| names_rows(file))
+        {
+            bail!("{} holds rows and no statements, by its name: name their table with --table", file.display());
+        }
         let bytes = |option: &Option<String>| option.as_deref().map(bytes_of_option);
         let options = RowsOptions {
             table: self.table.clone(),
@@ -85,4 +90,12 @@ impl RowsArgs {
         };
         Ok(Input::new(files, &options)?)
     }
+}
+
+/// Whether a file is of rows by its name, compressed or not. As statements, they would only give a syntax error of the server.
+fn names_rows(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let plain = [".gz", ".zst", ".xz", ".bz2", ".lz4"].iter().find_map(|ending| name.strip_suffix(ending));
+    let plain = plain.unwrap_or(&name);
+    [".csv", ".tsv"].iter().any(|ending| plain.ends_with(ending))
 }

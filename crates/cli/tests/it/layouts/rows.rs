@@ -122,6 +122,8 @@ fn what_is_not_certain_is_refused() {
     assert_tells(&load(&["--table", "t", "--header", "empty.csv"]), 1, &["empty.csv", "the file is empty"]);
     assert_tells(&load(&["--table", "missing", "rows.csv"]), 1, &["ERROR 1146", "missing"]);
     assert_tells(&load(&["--header", "rows.csv"]), 1, &["--table"]);
+    assert_tells(&load(&["rows.csv"]), 1, &["rows.csv holds rows and no statements", "--table"]);
+    assert_tells(&load(&["rows.tsv.gz"]), 1, &["rows.tsv.gz holds rows and no statements", "--table"]);
     assert_tells(&load(&["--columns", "a", "rows.csv"]), 2, &["--table"]);
     assert!(pair.hortator.rows_of_case("SELECT * FROM t").is_empty());
 }
