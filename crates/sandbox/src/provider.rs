@@ -141,7 +141,7 @@ mod tests {
     fn an_installed_program_is_told_to_set_the_path() {
         let built = PROVIDER.advice(Path::new("/p/target/debug/deps/it-1f"));
         assert_eq!(built, "Build it with `cargo build -p hortator-provider`, or set HORTATOR_PROVIDER to its path");
-        for program in ["/home/me/.cargo/bin/hortator", "/usr/bin/hortator"] {
+        for program in ["/p/.cargo/bin/hortator", "/usr/bin/hortator"] {
             let installed = WITNESS.advice(Path::new(program));
             assert!(installed.starts_with("Install the package hortator-witness; or build it with "), "{installed}");
             let end = "set HORTATOR_WITNESS to the path of target/release/hortator-witness";
