@@ -8,6 +8,15 @@ use std::collections::{BTreeSet, HashMap};
 
 use hortator_core::{CommitOrder, Key, Seqno};
 
+/// The result of waiting for a commit slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommitSlot {
+    /// The chunk may commit.
+    Ready,
+    /// An earlier chunk still has the slot.
+    TimedOut,
+}
+
 /// The queues with chunks.
 #[derive(Debug, Default)]
 pub(super) struct CommitQueues(HashMap<Key, CommitQueue>);

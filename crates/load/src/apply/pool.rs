@@ -12,7 +12,7 @@ use hortator_core::{Key, Scheduler, Seqno, WriteSet};
 use hortator_mysql::LockWaits;
 
 use super::chunk::Chunk;
-use super::commit_queues::CommitQueues;
+use super::commit_queues::{CommitQueues, CommitSlot};
 use crate::report::Failure;
 use crate::throttle::Throttle;
 
@@ -24,15 +24,6 @@ const FAILURES_KEPT: usize = 1000;
 /// The load ends and admits nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
-
-/// The result of waiting for a commit slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommitSlot {
-    /// The chunk may commit.
-    Ready,
-    /// An earlier chunk still has the slot.
-    TimedOut,
-}
 
 /// What a worker is to do next.
 #[derive(Debug)]

@@ -22,7 +22,8 @@ use hortator_mysql::{Connection, Error, ExecResult};
 
 use super::catalog_connection::CatalogConnection;
 use super::chunk::{Atomicity, Chunk, RowTarget, Work};
-use super::pool::{CommitSlot, Pool};
+use super::commit_queues::CommitSlot;
+use super::pool::Pool;
 use super::row_sender::{Protocol, RowSender};
 use super::worker_start::WorkerStart;
 use crate::checkpoint::{Checkpoints, RecoveryHint};

@@ -8,7 +8,7 @@ use hortator_mysql::Error;
 use super::journal::ChunkStart;
 use super::{Attempt, COMMIT_SLOT_TIMEOUT, ChunkStats, Worker, number};
 use crate::apply::chunk::{Chunk, RowTarget};
-use crate::apply::pool::CommitSlot;
+use crate::apply::commit_queues::CommitSlot;
 use crate::apply::row_sender::{Protocol, is_in_transaction, rolled_back_by_server};
 use crate::report::Failure;
 
