@@ -395,8 +395,8 @@ fn unknown_cells_are_refused_with_the_names_of_all() {
         (["stress", "--seconds", "0"], "give 0.1 to 3600"),
         (
             ["all", "--only", "x"],
-            "the experiments are foreign-keys, stress, auto-increment, semisync, oltp-short, fan-in, employees, shapes, load, \
-             provider, cluster, recovery",
+            "the experiments are foreign-keys, stress, auto-increment, semisync, oltp-short, fan-in, employees, shapes, csv, \
+             load, provider, cluster, recovery",
         ),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_hortator")).arg("bench").args(arguments).output().unwrap();

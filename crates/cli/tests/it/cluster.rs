@@ -315,5 +315,5 @@ fn a_verified_load_compares_the_nodes() {
     // A node that lets nobody in cannot be vouched for.
     server.reset();
     let outcome = run(load_over(server, &[0, 1], &["--verify", "--nodes", "127.0.0.1:1", dump]));
-    assert_tells(&outcome, 1, &["verify: cannot compare node 127.0.0.1:1: the second endpoint", "1 problems"]);
+    assert_tells(&outcome, 1, &["verify: cannot compare node 127.0.0.1:1: the second endpoint", "1 problem"]);
 }

@@ -9,5 +9,5 @@ INSERT INTO t (id) VALUES (3);
 INSERT INTO t (id) VALUES (4), (5);
 CREATE TABLE seen AS SELECT @a AS a;
 SELECT @a;
--- An open table keeps the variables of a session that has ended: MariaDB may crash when another session reads it.
-FLUSH TABLES t;
+-- MariaDB may crash when another session reads the column: it looks for the variables of the one that has opened the table.
+ALTER TABLE t DROP COLUMN b;
