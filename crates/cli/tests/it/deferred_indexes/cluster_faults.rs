@@ -1,7 +1,6 @@
 //! Builds on clusters that somebody kills, or in which nodes go away.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::thread;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use hortator_sandbox::Builder;
 use rustix::process::Signal;
 
 use super::ended::{Held, assert_like_client};
-use super::faults::{LONG_FOUND, in_a_build, long_build, sorted_dumps};
+use super::faults::{LONG_FOUND, folder_to_sort_in, in_a_build, long_build, sorted_dumps};
 use super::on_cluster::tables;
 use super::{ALWAYS, LIMIT, indexes};
 use crate::cluster::{cluster, load_over};
@@ -86,12 +85,7 @@ fn a_node_without_a_folder_to_sort_in() {
     for (failing, resumed_over) in [(2, None), (0, Some([0, 1, 2])), (0, Some([1, 2, 0]))] {
         let (folder, dump) = dump_file("dump.sql", text.as_bytes());
         let file = dump.to_str().unwrap();
-        let sorting = folder.path().join("sorting");
-        fs::create_dir(&sorting).unwrap();
-        // The server may run as another user.
-        for path in [folder.path(), &sorting] {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
-        }
+        let sorting = folder_to_sort_in(folder.path());
         let builder = SETTINGS.iter().fold(Builder::galera(3), |builder, (name, value)| builder.set(*name, *value));
         let builder = builder.set("innodb_sort_buffer_size", "64K");
         let server = &Server::from(builder.set_on(failing, "innodb_tmpdir", sorting.to_str().unwrap()));
@@ -99,8 +93,7 @@ fn a_node_without_a_folder_to_sort_in() {
         drop(Held::new(server));
         fs::remove_dir(&sorting).unwrap();
         let outcome = run(load_over(server, &[0, 1, 2], &[ALWAYS, file]));
-        fs::create_dir(&sorting).unwrap();
-        fs::set_permissions(&sorting, fs::Permissions::from_mode(0o777)).unwrap();
+        folder_to_sort_in(folder.path());
         let outcome = match resumed_over {
             Some(nodes) => {
                 let told = ["its deferred indexes could not be built", "Can't create/write to file", "--resume"];

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
@@ -92,6 +93,17 @@ pub fn sorted_dumps() -> [String; 2] {
     })
 }
 
+/// Makes a folder in which a server may sort.
+pub fn folder_to_sort_in(parent: &Path) -> PathBuf {
+    let sorting = parent.join("sorting");
+    fs::create_dir(&sorting).unwrap();
+    // The server may run as another user.
+    for path in [parent, &sorting] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    sorting
+}
+
 /// The folder in which the server sorts is gone when it builds the keys.
 #[test]
 fn no_folder_to_sort_in() {
@@ -105,12 +117,7 @@ fn no_folder_to_sort_in() {
         let held = Held::new(server);
         let (folder, dump) = dump_file("dump.sql", text.as_bytes());
         let file = dump.to_str().unwrap();
-        let sorting = folder.path().join("sorting");
-        fs::create_dir(&sorting).unwrap();
-        // The server may run as another user.
-        for path in [folder.path(), &sorting] {
-            fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
-        }
+        let sorting = folder_to_sort_in(folder.path());
         let set = format!("SET GLOBAL innodb_tmpdir = '{}'", sorting.display());
         server.connect().execute(set.as_bytes()).unwrap();
         let running = start_and_hold(server, &[file]);

@@ -44,15 +44,17 @@ pub fn tables(tail: &str) -> Vec<u8> {
     text
 }
 
-/// Starts a load, and waits until its last row waits for another session. By then, no index is built.
-fn start_and_hold(server: &Server, nodes: &[usize], file: &str) -> Running {
+/// Starts a load, and waits until its last row waits for another session, which is returned too. By then, no index is built.
+fn start_and_hold(server: &Server, nodes: &[usize], file: &str) -> (Running, Held) {
+    server.reset();
+    let held = Held::new(server);
     let running = Running::start(load_over(server, nodes, &[ALWAYS, "--json", "--chunk-bytes", "1000", file]));
     server.wait_until("SELECT COUNT(*) = 2000 FROM hortator_case.t");
     server.wait_until("SELECT COUNT(*) = 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'");
     for table in ["a", "b", "c", "t"] {
         assert_eq!(indexes(server, table), "0", "an index of {table} was built beside rows");
     }
-    running
+    (running, held)
 }
 
 #[test]
@@ -63,17 +65,16 @@ fn all_builds_come_at_the_end() {
     let pair = cluster();
     let server = &pair.hortator;
     let text = tables(TAIL);
-    server.reset();
-    let held = Held::new(server);
     let (_folder, dump) = dump_file("dump.sql", &text);
     let file = dump.to_str().unwrap();
+    server.reset();
     let plan = run(load_into(server, &[ALWAYS, "--plan", file]));
     let plan = String::from_utf8_lossy(&plan.rows).into_owned();
     assert!(
         plan.contains("one table after the other, at the end of the load: each ALTER TABLE stops all nodes"),
         "{plan}"
     );
-    let running = start_and_hold(server, &[0, 1, 2], file);
+    let (running, held) = start_and_hold(server, &[0, 1, 2], file);
     drop(held);
     let outcome = running.finish_within(LIMIT);
     assert_tells(&outcome, 0, &[]);
@@ -108,11 +109,9 @@ fn a_killed_load_is_resumed_on_another_node() {
     let pair = cluster();
     let server = &pair.hortator;
     let text = tables(TAIL);
-    server.reset();
-    let held = Held::new(server);
     let (_folder, dump) = dump_file("dump.sql", &text);
     let file = dump.to_str().unwrap();
-    let running = start_and_hold(server, &[0, 1, 2], file);
+    let (running, held) = start_and_hold(server, &[0, 1, 2], file);
     signal(&running, Signal::KILL);
     running.finish_within(LIMIT);
     drop(held);
