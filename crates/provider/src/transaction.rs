@@ -44,6 +44,15 @@ pub struct TransactionState {
     pub flags: Flags,
     /// Whether it passed certification, and was not aborted since.
     pub passed: bool,
+    /// The number of its ordered fragments, without the end.
+    pub fragments: u64,
+}
+
+impl TransactionState {
+    /// Whether the server has fragments of it in its table.
+    pub fn is_streaming(&self) -> bool {
+        self.fragments > 0 && !self.flags.has(Flags::TRX_END)
+    }
 }
 
 /// The result of a brute-force abort.
@@ -61,7 +70,13 @@ impl Transaction {
         Self {
             id,
             collected: Mutex::default(),
-            state: Mutex::new(TransactionState { phase: Phase::Collecting, seqno: -1, flags: Flags(0), passed: false }),
+            state: Mutex::new(TransactionState {
+                phase: Phase::Collecting,
+                seqno: -1,
+                flags: Flags(0),
+                passed: false,
+                fragments: 0,
+            }),
             aborted: AtomicBool::new(false),
         }
     }
@@ -90,7 +105,8 @@ impl Transaction {
     pub fn on_ordered(&self, seqno: i64, flags: Flags, passed: bool) -> bool {
         let mut state = self.lock();
         let phase = if passed { Phase::Ordered } else { Phase::Committing };
-        *state = TransactionState { phase, seqno, flags, passed };
+        let fragments = state.fragments + u64::from(!flags.has(Flags::TRX_END));
+        *state = TransactionState { phase, seqno, flags, passed, fragments };
         self.aborted.load(Ordering::SeqCst)
     }
 

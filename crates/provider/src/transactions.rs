@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::transaction::Transaction;
+use crate::transaction::{Transaction, TransactionState};
 
 const SHARDS: usize = 64;
 
@@ -41,6 +41,13 @@ impl Transactions {
                 shard.remove(&transaction.id);
             }
         });
+    }
+
+    /// The number of fragments of each open streaming transaction.
+    pub fn streaming(&self) -> Vec<u64> {
+        let shards = self.shards.iter().map(|shard| shard.lock().unwrap_or_else(PoisonError::into_inner));
+        let states = shards.flat_map(|shard| shard.values().map(|transaction| transaction.state()).collect::<Vec<_>>());
+        states.filter(TransactionState::is_streaming).map(|state| state.fragments).collect()
     }
 
     /// Number of open transactions.

@@ -174,7 +174,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
         connect,
         nodes: args.cluster.nodes,
         is_throttled: !args.cluster.no_throttle,
-        throttle: args.throttle.options(),
+        throttle: args.throttle.options().unwrap_or_else(|error| error.exit()),
         input,
         threads: args.threads.map(usize::from),
         chunk_bytes: args.chunk_bytes,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::error::ErrorKind;
 use hortator_load::throttle::{HeartbeatTable, ThrottleLimits, ThrottleOptions, Unreachable};
 
 /// The arguments of `hortator load` that hold it back for the sake of others.
@@ -14,7 +15,7 @@ pub(super) struct ThrottleArgs {
     #[arg(long, value_name = "LIMIT=N,…")]
     throttle: Option<ThrottleLimits>,
 
-    /// A file with limits that take the place of those of --throttle, read again when it changes: also `pause`
+    /// A file with limits that take the place of those of --throttle, read again when it changes: also `pause` and `pause=no`
     #[arg(long, value_name = "FILE")]
     throttle_file: Option<PathBuf>,
 
@@ -33,8 +34,9 @@ pub(super) struct ThrottleArgs {
 }
 
 impl ThrottleArgs {
-    pub(super) fn options(&self) -> ThrottleOptions {
-        ThrottleOptions {
+    /// The options; an error of the command line if they do not go together.
+    pub(super) fn options(&self) -> Result<ThrottleOptions, clap::Error> {
+        let options = ThrottleOptions {
             limits: self.throttle.unwrap_or_default(),
             file: self.throttle_file.clone(),
             replicas: self.throttle_replicas.clone(),
@@ -43,7 +45,10 @@ impl ThrottleArgs {
                 Some("ignore") => Unreachable::Ignore,
                 _ => Unreachable::Wait,
             },
-        }
+        };
+        let checked = options.check();
+        checked.map_err(|error| clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")))?;
+        Ok(options)
     }
 }
 

@@ -287,8 +287,8 @@ fn limits_that_cannot_be_used() {
     fs::write(&needs_replicas, "lag=5").unwrap();
     for (arguments, status, words) in [
         (["--throttle", "rate=much"], 2, &["rate=much", "threads=N"][..]),
-        (["--throttle", "lag=5"], 1, &["lag=5", "--throttle-replicas"]),
-        (["--throttle-replicas", "db2"], 1, &["--throttle-replicas", "--throttle lag=SECONDS"]),
+        (["--throttle", "lag=5"], 2, &["lag=5", "--throttle-replicas"]),
+        (["--throttle-replicas", "db2"], 2, &["--throttle-replicas", "--throttle lag=SECONDS"]),
         (["--throttle-heartbeat", "a.b"], 2, &["--throttle-replicas"]),
         (["--throttle-file", folder.path().to_str().unwrap()], 1, &["--throttle-file", "not a regular file"]),
         (["--throttle-file", fifo.to_str().unwrap()], 1, &["--throttle-file", "not a regular file"]),

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::limits::ThrottleLimits;
 
-/// How long the load waits for a replica whose lag is not known, before it goes on without it: a replica that is gone for
-/// longer needs a person, and not a load that stands still.
+/// How long the load waits for a server that does not answer any more, before it goes on without its answer: a server that
+/// is gone for longer needs a person, and not a load that stands still.
 pub(super) const UNKNOWN_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What to do while the lag of a replica is not known.
@@ -18,14 +18,17 @@ pub enum Unreachable {
     Ignore,
 }
 
-/// What is known of the lag of a replica.
+/// What a server has answered.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Lag {
-    /// In seconds.
-    Known(f64),
+pub(super) enum Answer<T> {
+    /// The latest sample.
+    Known(T),
     /// Not known for so long, and why.
     Unknown { since: Duration, reason: String },
 }
+
+/// The lag of a replica, in seconds.
+pub(super) type Lag = Answer<f64>;
 
 /// How many chunks may be under way, and why no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,14 +47,14 @@ impl Decision {
     }
 }
 
-/// The decision. `others`: the statements of others that run on the server; `None` while that is not known.
+/// The decision. `others`: the statements of others that run on the server; `None` if that was never known.
 pub(super) fn decide<'r>(
     limits: &ThrottleLimits,
-    others: Option<u64>,
+    others: Option<Answer<u64>>,
     replicas: impl Iterator<Item = (&'r str, &'r Lag)>,
     unreachable: Unreachable,
 ) -> Decision {
-    if limits.is_paused {
+    if limits.is_paused == Some(true) {
         return Decision::pause("as asked for".to_owned());
     }
     if let Some(limit) = limits.lag_s {
@@ -68,14 +71,19 @@ pub(super) fn decide<'r>(
             return Decision::pause(reason);
         }
     }
-    match (limits.threads, others) {
-        (Some(limit), Some(others)) if others >= limit => {
-            Decision::pause(format!("the server runs {others} statements of others (threads={limit})"))
+    let Some(limit) = limits.threads else { return Decision::OPEN };
+    let others = match others {
+        Some(Answer::Known(others)) => others,
+        Some(Answer::Unknown { since, reason }) if since < UNKNOWN_TIMEOUT => {
+            return Decision::pause(format!("the server does not tell its running statements (threads={limit}): {reason}"));
         }
-        (Some(limit), others) => Decision {
-            allowed: usize::try_from(limit - others.unwrap_or_default()).unwrap_or(usize::MAX),
-            reason: Some(format!("the server runs as many statements as threads={limit} allows")),
-        },
-        (None, _) => Decision::OPEN,
+        Some(Answer::Unknown { .. }) | None => 0,
+    };
+    if others >= limit {
+        return Decision::pause(format!("the server runs {others} statements of others (threads={limit})"));
+    }
+    Decision {
+        allowed: usize::try_from(limit - others).unwrap_or(usize::MAX),
+        reason: Some(format!("the server runs as many statements as threads={limit} allows")),
     }
 }

@@ -9,8 +9,8 @@ pub(super) const LIMITS_TEXT_BYTES: usize = 4 << 10;
 /// The limits of a throttle; `None` for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ThrottleLimits {
-    /// The load is paused.
-    pub is_paused: bool,
+    /// Whether the load is paused.
+    pub is_paused: Option<bool>,
     /// Statements that run on the server at a time, those of the load among them.
     pub threads: Option<u64>,
     /// Rows a second.
@@ -24,7 +24,7 @@ pub struct ThrottleLimits {
 /// A text is no list of limits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{found}` is no limit: write pause, threads=N, rate=ROWS, bytes=BYTES (with K, M or G) or lag=SECONDS, separated by commas"
+    "`{found}` is no limit: write pause or pause=no, threads=N, rate=ROWS, bytes=BYTES (with K, M or G) or lag=SECONDS, separated by commas"
 )]
 pub struct LimitsError {
     /// What is not understood.
@@ -36,7 +36,7 @@ impl ThrottleLimits {
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
-            is_paused: self.is_paused || others.is_paused,
+            is_paused: self.is_paused.or(others.is_paused),
             threads: self.threads.or(others.threads),
             rows_per_s: self.rows_per_s.or(others.rows_per_s),
             bytes_per_s: self.bytes_per_s.or(others.bytes_per_s),
@@ -56,7 +56,8 @@ impl FromStr for ThrottleLimits {
             let error = || LimitsError { found: part.escape_debug().to_string() };
             let (name, value) = part.split_once('=').map_or((part, ""), |(name, value)| (name.trim(), value.trim()));
             match name {
-                "pause" if !part.contains('=') => limits.is_paused = true,
+                "pause" if !part.contains('=') => limits.is_paused = Some(true),
+                "pause" if value == "no" => limits.is_paused = Some(false),
                 "threads" => limits.threads = Some(positive(value).ok_or_else(error)?),
                 "rate" => limits.rows_per_s = Some(positive(value).ok_or_else(error)?),
                 "bytes" => limits.bytes_per_s = Some(size(value).ok_or_else(error)?),
@@ -91,7 +92,7 @@ fn seconds(value: &str) -> Option<f64> {
 /// As they are written; empty for none.
 impl fmt::Display for ThrottleLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pause = self.is_paused.then(|| "pause".to_owned());
+        let pause = self.is_paused.map(|is_paused| if is_paused { "pause" } else { "pause=no" }.to_owned());
         let numbers = [("threads", self.threads), ("rate", self.rows_per_s), ("bytes", self.bytes_per_s)];
         let numbers = numbers.into_iter().filter_map(|(name, value)| value.map(|value| format!("{name}={value}")));
         let lag = self.lag_s.map(|lag| format!("lag={lag}"));

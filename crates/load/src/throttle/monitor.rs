@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::{ConnectOptions, Connection, Error, Flavor};
 
 use super::Throttle;
-use super::decision::{Decision, Lag, UNKNOWN_TIMEOUT, Unreachable, decide};
+use super::decision::{Answer, Decision, Lag, UNKNOWN_TIMEOUT, Unreachable, decide};
 use super::file::read_limits;
 use super::limits::ThrottleLimits;
 use super::replica::{self, HeartbeatTable};
@@ -47,6 +47,18 @@ impl ThrottleOptions {
     pub fn is_empty(&self) -> bool {
         self.limits == ThrottleLimits::default() && self.file.is_none() && self.replicas.is_empty()
     }
+
+    /// Whether these options go together.
+    ///
+    /// # Errors
+    /// A limit lacks its replicas, or replicas have no limit.
+    pub fn check(&self) -> Result<(), ThrottleError> {
+        match self.limits.lag_s {
+            Some(lag) if self.replicas.is_empty() => Err(ThrottleError::NoReplicas(lag)),
+            None if self.file.is_none() && !self.replicas.is_empty() => Err(ThrottleError::NoLimits),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Why a load cannot be throttled as asked for.
@@ -79,30 +91,38 @@ pub struct ThrottleMonitor {
 #[derive(Debug)]
 struct State {
     limits: ThrottleLimits,
-    /// Statements of others that run on the server.
-    others: Option<u64>,
-    replicas: Vec<Sample>,
+    /// Statements of others that run on the server; `None` if that was never known.
+    others: Option<Sample<u64>>,
+    /// The lags of the replicas.
+    replicas: Vec<Sample<f64>>,
     notes: Vec<String>,
     is_over: bool,
 }
 
-/// What is known of one replica.
+/// What is known of one server.
 #[derive(Clone, Debug)]
-struct Sample {
+struct Sample<T> {
     /// When it was last known, or began to count.
     known_at: Instant,
-    found: Result<f64, String>,
+    found: Result<T, String>,
 }
 
-impl Sample {
+impl<T: Copy> Sample<T> {
     fn unasked() -> Self {
         Self { known_at: Instant::now(), found: Err("it has not answered yet".to_owned()) }
     }
 
-    fn lag(&self) -> Lag {
+    fn update(&mut self, found: Result<T, String>) {
+        if found.is_ok() {
+            self.known_at = Instant::now();
+        }
+        self.found = found;
+    }
+
+    fn answer(&self) -> Answer<T> {
         match &self.found {
-            Ok(lag) => Lag::Known(*lag),
-            Err(reason) => Lag::Unknown { since: self.known_at.elapsed(), reason: reason.clone() },
+            Ok(found) => Answer::Known(*found),
+            Err(reason) => Answer::Unknown { since: self.known_at.elapsed(), reason: reason.clone() },
         }
     }
 }
@@ -117,18 +137,13 @@ impl ThrottleMonitor {
         options: &ThrottleOptions,
         connect: &ConnectOptions,
     ) -> Result<Self, ThrottleError> {
-        if options.limits.lag_s.is_none() && options.file.is_none() && !options.replicas.is_empty() {
-            return Err(ThrottleError::NoLimits);
-        }
+        options.check()?;
         let replica = |name: &String| {
             let address = node_address(name, DEFAULT_PORT).map_err(ThrottleError::Replica)?;
             let connect = ConnectOptions { address, init_command: None, ..sample_options(connect) };
             Ok::<_, ThrottleError>((name.clone(), connect))
         };
         let replicas = options.replicas.iter().map(replica).collect::<Result<Vec<_>, _>>()?;
-        if let Some(lag) = options.limits.lag_s.filter(|_| replicas.is_empty()) {
-            return Err(ThrottleError::NoReplicas(lag));
-        }
         let sample = Sample::unasked();
         let state = State {
             limits: ThrottleLimits::default(),
@@ -201,17 +216,37 @@ impl ThrottleMonitor {
         connect: &dyn Fn() -> ConnectOptions,
         own: &dyn Fn() -> Vec<u32>,
     ) {
-        if self.lock().limits.threads.is_none() {
+        let mut state = self.lock();
+        if state.limits.threads.is_none() {
             *sampler = None;
+            state.others = None;
             return;
         }
-        let others = ask(sampler, || sample_options(&connect()), |connection| others(connection, own)).ok();
-        if others.is_none() {
+        drop(state);
+        let found = ask(sampler, || sample_options(&connect()), |connection| others(connection, own));
+        let found = found.map_err(|error| {
             *sampler = None;
-        }
+            error.to_string()
+        });
         let mut state = self.lock();
-        state.others = others;
+        let note = match (&mut state.others, found) {
+            (Some(sample), found) => {
+                sample.update(found);
+                let waited = sample.found.as_ref().err().filter(|_| sample.known_at.elapsed() >= UNKNOWN_TIMEOUT);
+                waited.map(|reason| format!("threads=N was not kept: the server does not answer: {reason}"))
+            }
+            (others @ None, Ok(found)) => {
+                *others = Some(Sample { known_at: Instant::now(), found: Ok(found) });
+                None
+            }
+            // Where the server has never answered, it is not because it has become slow.
+            (None, Err(reason)) => {
+                Some(format!("statements of others did not count for threads=N: the server cannot be asked: {reason}"))
+            }
+        };
         self.decide(&state);
+        drop(state);
+        note.into_iter().for_each(|note| self.note(note));
     }
 
     fn sample_replica(&self, sampler: &mut Option<Connection>, index: usize) {
@@ -232,11 +267,8 @@ impl ThrottleMonitor {
         });
         let mut state = self.lock();
         let sample = &mut state.replicas[index];
-        if found.is_ok() {
-            sample.known_at = Instant::now();
-        }
-        sample.found = found;
-        let note = match sample.lag() {
+        sample.update(found);
+        let note = match sample.answer() {
             Lag::Unknown { since, reason }
                 if self.options.unreachable == Unreachable::Ignore || since >= UNKNOWN_TIMEOUT =>
             {
@@ -250,9 +282,10 @@ impl ThrottleMonitor {
     }
 
     fn decide(&self, state: &State) {
-        let lags: Vec<Lag> = state.replicas.iter().map(Sample::lag).collect();
+        let lags: Vec<Lag> = state.replicas.iter().map(Sample::answer).collect();
+        let others = state.others.as_ref().map(Sample::answer);
         let named = self.replicas.iter().zip(&lags).map(|((name, _), lag)| (name.as_str(), lag));
-        let decision: Decision = decide(&state.limits, state.others, named, self.options.unreachable);
+        let decision: Decision = decide(&state.limits, others, named, self.options.unreachable);
         self.throttle.decide(decision);
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hortator_core::WriteSet;
 use hortator_mysql::catalog::TableName;
 
-use super::decision::{Decision, Lag, UNKNOWN_TIMEOUT, decide};
+use super::decision::{Answer, Decision, Lag, UNKNOWN_TIMEOUT, decide};
 use super::file::read_limits;
 use super::rate::{BURST_S, Bucket};
 use super::{Throttle, ThrottleLimits, Unreachable};
@@ -25,6 +25,8 @@ fn limits_are_read_as_they_are_written() {
         ("bytes=3", "bytes=3"),
         ("bytes=2K", "bytes=2048"),
         ("bytes=1m,pause", "pause,bytes=1048576"),
+        ("pause=no,lag=1", "pause=no,lag=1"),
+        ("pause,pause = no", "pause=no"),
         ("bytes=4G", "bytes=4294967296"),
         ("lag=0", "lag=0"),
         ("rate=1,rate=2", "rate=2"),
@@ -66,10 +68,13 @@ fn limits_of_the_file_take_the_place_of_others() {
     let (file, asked): (ThrottleLimits, ThrottleLimits) =
         ("rate=7,pause".parse().unwrap(), "rate=5,lag=2,threads=3".parse().unwrap());
     assert_eq!(file.or(asked).to_string(), "pause,threads=3,rate=7,lag=2");
+    let (file, asked): (ThrottleLimits, ThrottleLimits) = ("pause=no".parse().unwrap(), "pause".parse().unwrap());
+    assert_eq!(decision_of(&file.or(asked)).allowed, usize::MAX);
+    assert_eq!(decision_of(&ThrottleLimits::default().or(asked)).allowed, 0);
 }
 
 /// Limits, statements of others, lags; how many chunks may be under way, and why.
-type Case<'c> = (&'c str, Option<u64>, &'c [Lag], Unreachable, usize, Option<String>);
+type Case<'c> = (&'c str, Option<Answer<u64>>, &'c [Lag], Unreachable, usize, Option<String>);
 
 #[test]
 fn the_rule() {
@@ -78,8 +83,10 @@ fn the_rule() {
     let paused = |words: &str| Some(words.to_owned());
     let (wait, ignore) = (Unreachable::Wait, Unreachable::Ignore);
     let late = UNKNOWN_TIMEOUT.as_secs();
-    let cases: [Case<'_>; 15] = [
-        ("", Some(1000), &[known(1000.0)], wait, usize::MAX, None),
+    let runs = |others| Some(Answer::Known(others));
+    let silent = |since| Some(Answer::Unknown { since: Duration::from_secs(since), reason: "no answer".to_owned() });
+    let cases: [Case<'_>; 17] = [
+        ("", runs(1000), &[known(1000.0)], wait, usize::MAX, None),
         ("pause", None, &[], wait, 0, paused("as asked for")),
         ("lag=5", None, &[known(5.0), known(0.0)], wait, usize::MAX, None),
         ("lag=5", None, &[known(0.0), known(5.5)], wait, 0, paused("replica r1 lags 5.5 s behind (lag=5)")),
@@ -90,15 +97,24 @@ fn the_rule() {
         ("lag=5", None, &[unknown(late)], wait, usize::MAX, None),
         ("lag=5", None, &[unknown(late), known(6.0)], wait, 0, paused("replica r1 lags 6.0 s behind (lag=5)")),
         ("threads=3", None, &[], wait, 3, paused("the server runs as many statements as threads=3 allows")),
-        ("threads=3", Some(0), &[], wait, 3, paused("the server runs as many statements as threads=3 allows")),
-        ("threads=3", Some(2), &[], wait, 1, paused("the server runs as many statements as threads=3 allows")),
-        ("threads=3", Some(3), &[], wait, 0, paused("the server runs 3 statements of others (threads=3)")),
-        ("threads=3,lag=1", Some(9), &[known(2.0)], wait, 0, paused("replica r0 lags 2.0 s behind (lag=1)")),
+        ("threads=3", runs(0), &[], wait, 3, paused("the server runs as many statements as threads=3 allows")),
+        ("threads=3", runs(2), &[], wait, 1, paused("the server runs as many statements as threads=3 allows")),
+        ("threads=3", runs(3), &[], wait, 0, paused("the server runs 3 statements of others (threads=3)")),
+        (
+            "threads=3",
+            silent(late - 1),
+            &[],
+            wait,
+            0,
+            paused("the server does not tell its running statements (threads=3): no answer"),
+        ),
+        ("threads=3", silent(late), &[], wait, 3, paused("the server runs as many statements as threads=3 allows")),
+        ("threads=3,lag=1", runs(9), &[known(2.0)], wait, 0, paused("replica r0 lags 2.0 s behind (lag=1)")),
     ];
     for (limits, others, lags, unreachable, allowed, reason) in cases {
         let names: Vec<String> = (0..lags.len()).map(|number| format!("r{number}")).collect();
         let replicas = names.iter().map(String::as_str).zip(lags);
-        let found = decide(&limits.parse().unwrap(), others, replicas, unreachable);
+        let found = decide(&limits.parse().unwrap(), others.clone(), replicas, unreachable);
         assert_eq!(found, Decision { allowed, reason }, "{limits} {others:?} {lags:?}");
     }
 }
@@ -209,8 +225,13 @@ fn check_wait(throttle: &Throttle, open: impl FnOnce()) {
     throttle.leave(0, 0);
 }
 
+/// The decision where nobody else runs a statement.
+fn decision_of(limits: &ThrottleLimits) -> Decision {
+    decide(limits, Some(Answer::Known(0)), std::iter::empty(), Unreachable::Wait)
+}
+
 fn decision(text: &str) -> Decision {
-    decide(&text.parse().unwrap(), Some(0), std::iter::empty(), Unreachable::Wait)
+    decision_of(&text.parse().unwrap())
 }
 
 #[test]

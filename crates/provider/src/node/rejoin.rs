@@ -12,10 +12,33 @@
 //! ```
 //!
 //! So no view contains two member IDs of one node, and none returns.
+//!
+//! The server rolls back in a thread of its own, one transaction after the other: first it removes the fragments from its
+//! table, then it releases the locks. While it opens fragments again it has the rows of that table locked, and applies
+//! them. If both happen at once, each can wait for the other, for ever. The wsrep API does not tell when a rollback is
+//! over as long as its client is silent, so between the two there is a pause ([`rollback_time`]).
+
+use std::time::{Duration, Instant};
 
 use super::{Node, lock};
 use crate::identity::{Gtid, Uuid};
 use crate::server::{CallbackError, Member, Receiver, View, ViewStatus};
+
+/// The time in which the server rolls back the open streaming transactions, each with its number of fragments: what
+/// was measured (200 with a fragment each: 0.3 s), many times over.
+fn rollback_time(streaming: &[u64]) -> Duration {
+    const LEAST: Duration = Duration::from_secs(2);
+    const OF_TRANSACTION: Duration = Duration::from_millis(20);
+    const OF_FRAGMENT: Duration = Duration::from_millis(2);
+    const LONGEST: Duration = Duration::from_mins(1);
+    let times = |of_one: Duration, count: u64| of_one.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+    if streaming.is_empty() {
+        return Duration::ZERO;
+    }
+    let fragments = streaming.iter().sum();
+    let time = LEAST + times(OF_TRANSACTION, streaming.len() as u64);
+    time.saturating_add(times(OF_FRAGMENT, fragments)).min(LONGEST)
+}
 
 impl Node {
     /// Whether the view ends the member ID that the server knows.
@@ -42,6 +65,7 @@ impl Node {
         others.push(self.placeholder_member()?);
         let without = View { state, number, status: ViewStatus::Primary, own_index: -1, members: others };
         self.deliver_to_server(receiver, &without)?;
+        self.wait_for_rollbacks();
         let before = self.server.stop_mark();
         let last = View { state, number, status: ViewStatus::Disconnected, own_index: -1, members: Vec::new() };
         self.deliver_to_server(receiver, &last)?;
@@ -51,5 +75,28 @@ impl Node {
             self.disconnect();
         }
         Ok(())
+    }
+    /// Waits until the server has rolled back what its clients have open as fragments. Ends early if the node leaves.
+    fn wait_for_rollbacks(&self) {
+        const INTERVAL: Duration = Duration::from_millis(20);
+        let deadline = Instant::now() + rollback_time(&self.transactions.streaming());
+        while Instant::now() < deadline && !self.transactions.streaming().is_empty() {
+            if self.recv_queue.wait_for_leave(INTERVAL) {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rollbacks_get_time_for_what_is_open() {
+        assert_eq!(rollback_time(&[]), Duration::ZERO);
+        assert_eq!(rollback_time(&[1]), Duration::from_millis(2_022));
+        assert_eq!(rollback_time(&[1; 200]), Duration::from_millis(6_400));
+        assert_eq!(rollback_time(&[u64::MAX / 2]), Duration::from_mins(1));
     }
 }

@@ -230,22 +230,24 @@ fn fragments_of_another_node_are_kept_by_a_node_that_was_away() {
     }
 }
 
+/// A client of the node with an open transaction whose only row the other nodes have as a fragment. None: an error, as
+/// after a pause of seconds, in which the node may have lost its quorum for a moment.
+fn begun_in_parts(node: Node<'_>, id: u32) -> Option<Connection> {
+    let mut open = node.connect().unwrap();
+    let insert = format!("INSERT INTO d.t VALUES ({id})");
+    let statements = ["SET SESSION wsrep_trx_fragment_size = 1", "BEGIN", insert.as_str()];
+    statements.iter().all(|statement| open.execute(statement.as_bytes()).is_ok()).then_some(open)
+}
+
 #[test]
 fn fragments_sent_before_an_isolation_do_not_commit_on_the_isolated_node() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
-    let begun = || {
-        let mut open = third.connect().unwrap();
-        let statements = ["SET SESSION wsrep_trx_fragment_size = 1", "BEGIN", "INSERT INTO d.t VALUES (1)"];
-        let is_begun = statements.iter().all(|statement| open.execute(statement.as_bytes()).is_ok());
-        is_begun.then_some(open)
-    };
-    // After a pause of seconds the node may have lost its quorum for a moment.
     let mut open = None;
     wait_for("a transaction in parts", || {
-        open = begun();
+        open = begun_in_parts(third, 1);
         open.is_some()
     });
     let mut open = open.unwrap();
@@ -258,6 +260,34 @@ fn fragments_sent_before_an_isolation_do_not_commit_on_the_isolated_node() {
         wait_for("the same rows", || ask(node, "SELECT id FROM d.t") == [["2"]]);
     }
     assert!(error.to_string().contains("1213"), "{error}");
+}
+
+#[test]
+fn many_open_fragments_are_rolled_back_before_their_node_returns() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
+    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    // The server rolls them back one by one: long enough for the node to be back before the last one is.
+    let mut open = Vec::new();
+    for id in 1..=100 {
+        wait_for("a transaction in parts", || {
+            open.extend(begun_in_parts(third, id));
+            open.len() == id as usize
+        });
+    }
+    third.isolate().unwrap();
+    wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
+    assert_eq!(third.heal().unwrap(), Healed::Synced);
+    for client in &mut open {
+        let error = client.execute(b"COMMIT").unwrap_err();
+        assert_eq!(error.code(), Some(1213), "{error}");
+    }
+    run(third, &["INSERT INTO d.t VALUES (101)"]);
+    for node in cluster.nodes() {
+        wait_for("the same rows", || ask(node, "SELECT id FROM d.t") == [["101"]]);
+        wait_for("no fragments", || ask(node, "SELECT COUNT(*) FROM mysql.wsrep_streaming_log") == [["0"]]);
+    }
 }
 
 /// Each node's index in the view, and its auto-increment offset.
