@@ -24,8 +24,8 @@ use super::{Node, lock};
 use crate::identity::{Gtid, Uuid};
 use crate::server::{CallbackError, Member, Receiver, View, ViewStatus};
 
-/// The time in which the server rolls back the open streaming transactions, each with its number of fragments: what
-/// was measured (200 with a fragment each: 0.3 s), many times over.
+/// The time in which the server rolls back the open streaming transactions, each with its number of fragments, also on a
+/// slow and busy machine.
 fn rollback_time(streaming: &[u64]) -> Duration {
     const LEAST: Duration = Duration::from_secs(2);
     const OF_TRANSACTION: Duration = Duration::from_millis(20);
