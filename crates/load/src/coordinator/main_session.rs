@@ -173,7 +173,7 @@ impl<'l> MainSession<'l> {
             Some("the session has temporary tables")
         } else if self.has_locks() {
             Some("tables are locked")
-        } else if self.state().value("sql_auto_is_null") == b"ON" {
+        } else if self.state().null_is_last_number() {
             Some("under sql_auto_is_null, `IS NULL` asks for the number of the last row")
         } else {
             None

@@ -7,7 +7,7 @@
 mod tracker;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hortator_mysql::{ConnectOptions, Connection, Error, Flavor, quote_string};
 
@@ -100,6 +100,18 @@ pub struct SessionState {
     defers_unique_checks: bool,
     /// `foreign_key_checks` of the dump, where foreign keys are validated later.
     deferred_foreign_key_checks: Option<Vec<u8>>,
+    /// What its variables mean, as soon as somebody has asked.
+    facts: OnceLock<Facts>,
+}
+
+/// What a session's variables mean for each statement.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    checks_foreign_keys: bool,
+    checks_unique_keys: bool,
+    strings_travel_as_parameters: bool,
+    names_are_utf8: bool,
+    null_is_last_number: bool,
 }
 
 impl PartialEq for SessionState {
@@ -115,16 +127,32 @@ impl PartialEq for SessionState {
 impl Eq for SessionState {}
 
 impl SessionState {
+    /// Looked up once: a dump of single rows asks several times for each of millions of statements.
+    fn facts(&self) -> &Facts {
+        self.facts.get_or_init(|| {
+            let client_charset = self.value("character_set_client");
+            Facts {
+                checks_foreign_keys: !matches!(self.value(FOREIGN_KEY_CHECKS), b"0" | b"OFF"),
+                checks_unique_keys: !matches!(self.value(UNIQUE_CHECKS), b"0" | b"OFF"),
+                strings_travel_as_parameters: client_charset == self.value("character_set_connection")
+                    && !self.has_mode("EMPTY_STRING_IS_NULL"),
+                // The server converts no names of `binary`, in which mydumper writes: it takes them for UTF-8.
+                names_are_utf8: client_charset.starts_with(b"utf8") || client_charset == b"binary",
+                null_is_last_number: self.value("sql_auto_is_null") == b"ON",
+            }
+        })
+    }
+
     /// Whether foreign keys are checked.
     #[must_use]
     pub fn checks_foreign_keys(&self) -> bool {
-        !matches!(self.value(FOREIGN_KEY_CHECKS), b"0" | b"OFF")
+        self.facts().checks_foreign_keys
     }
 
     /// Whether the dump has unique keys checked.
     #[must_use]
     pub fn checks_unique_keys(&self) -> bool {
-        !matches!(self.value(UNIQUE_CHECKS), b"0" | b"OFF")
+        self.facts().checks_unique_keys
     }
 
     /// The same session with checks switched off, whatever the dump has set.
@@ -173,16 +201,18 @@ impl SessionState {
     /// connection's character set, the other by way of the client's.
     #[must_use]
     pub fn strings_travel_as_parameters(&self) -> bool {
-        self.value("character_set_client") == self.value("character_set_connection")
-            && !self.has_mode("EMPTY_STRING_IS_NULL")
+        self.facts().strings_travel_as_parameters
     }
 
     /// Whether names in a statement's text are bytes of UTF-8, beyond ASCII too.
     #[must_use]
     pub fn names_are_utf8(&self) -> bool {
-        let charset = self.value("character_set_client");
-        // The server converts no names of `binary`, in which mydumper writes: it takes them for UTF-8.
-        charset.starts_with(b"utf8") || charset == b"binary"
+        self.facts().names_are_utf8
+    }
+
+    /// Whether `IS NULL` asks for the number of the last row.
+    pub(crate) fn null_is_last_number(&self) -> bool {
+        self.facts().null_is_last_number
     }
 
     pub(crate) fn has_mode(&self, name: &str) -> bool {
@@ -204,7 +234,14 @@ impl SessionState {
         self.changed.get(name).or_else(|| self.initial.get(name)).map(Option::as_deref)
     }
 
+    /// The variables of a session that begins.
+    fn begin(&mut self, variables: Variables) {
+        self.facts = OnceLock::new();
+        self.initial = Arc::new(variables.into_iter().collect());
+    }
+
     fn set(&mut self, name: &str, value: Option<Vec<u8>>) {
+        self.facts = OnceLock::new();
         if self.initial.get(name) == Some(&value) {
             self.changed.remove(name);
         } else {

@@ -69,7 +69,7 @@ impl Tracker {
         let collation_database = variables.get("collation_database").cloned().flatten();
         let mut state = (*self.state).clone();
         if state.initial.is_empty() {
-            state.initial = Arc::new(variables.into_iter().collect());
+            state.begin(variables);
         } else {
             let is_changed = |(name, value): &(String, Option<Vec<u8>>)| {
                 is_propagated(name) && state.variable(name) != Some(value.as_deref())

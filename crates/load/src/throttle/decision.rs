@@ -75,7 +75,9 @@ pub(super) fn decide<'r>(
     let others = match others {
         Some(Answer::Known(others)) => others,
         Some(Answer::Unknown { since, reason }) if since < UNKNOWN_TIMEOUT => {
-            return Decision::pause(format!("the server does not tell its running statements (threads={limit}): {reason}"));
+            return Decision::pause(format!(
+                "the server does not tell its running statements (threads={limit}): {reason}"
+            ));
         }
         Some(Answer::Unknown { .. }) | None => 0,
     };

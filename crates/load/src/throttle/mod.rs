@@ -79,12 +79,14 @@ enum Delay {
 impl State {
     /// What holds a thread back that would make `inside` workers and one; `is_worker` is false for the main session.
     fn delay(&self, inside: usize, is_worker: bool, waited_for_room: Duration) -> Option<Delay> {
-        let now = Instant::now();
         if inside >= self.decision.allowed {
             return Some(Delay::Paused);
         }
-        if let Some(wait) = self.rows.wait(now).max(self.bytes.wait(now)) {
-            return Some(Delay::Rate(wait));
+        if self.rows.is_limited() || self.bytes.is_limited() {
+            let now = Instant::now();
+            if let Some(wait) = self.rows.wait(now).max(self.bytes.wait(now)) {
+                return Some(Delay::Rate(wait));
+            }
         }
         let has_room = !is_worker || inside < self.room || waited_for_room >= ROOM_TIMEOUT;
         if has_room { None } else { Some(Delay::Room) }

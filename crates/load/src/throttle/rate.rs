@@ -31,6 +31,11 @@ impl Bucket {
         }
     }
 
+    /// Whether there is a rate.
+    pub(super) fn is_limited(&self) -> bool {
+        self.per_s.is_some()
+    }
+
     /// So much was done.
     pub(super) fn charge(&mut self, amount: u64, now: Instant) {
         self.fill(now);

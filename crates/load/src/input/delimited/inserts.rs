@@ -13,6 +13,8 @@ use crate::input::{Error, Position, Progress, Source};
 /// Statements end at this many rows or bytes, whichever comes first.
 const ROWS_LIMIT: usize = 1;
 const TEXT_LIMIT_BYTES: usize = 32 * 1024;
+/// Limit of the memory that is reserved for a statement.
+const USUAL_LIMIT_BYTES: usize = 1024;
 
 /// An INSERT with the place of its first row.
 #[derive(Debug)]
@@ -48,6 +50,8 @@ pub(crate) struct RowStatements {
     width: Option<usize>,
     /// What stopped the last statement, told behind it.
     failed: Option<RowError>,
+    /// Bytes of the longest statement so far, up to a limit: the next one may need as many.
+    usual_bytes: usize,
 }
 
 impl RowStatements {
@@ -67,6 +71,7 @@ impl RowStatements {
             encodings: Vec::new(),
             width: None,
             failed: None,
+            usual_bytes: 0,
         })
     }
 
@@ -82,7 +87,7 @@ impl RowStatements {
         if !self.is_begun {
             self.begin()?;
         }
-        let (mut text, mut first, mut rows) = (Vec::new(), None, 0);
+        let (mut text, mut first, mut rows) = (Vec::with_capacity(self.usual_bytes), None, 0);
         while rows < ROWS_LIMIT && text.len() < TEXT_LIMIT_BYTES {
             match self.read_row(&mut text) {
                 Ok(Some(position)) => first = first.or(Some(position)),
@@ -95,6 +100,7 @@ impl RowStatements {
             }
             rows += 1;
         }
+        self.usual_bytes = self.usual_bytes.max(text.len()).min(USUAL_LIMIT_BYTES);
         let end_byte = self.records.position().byte;
         Ok(first.map(|position| RowStatement { text, position, end_byte }))
     }
