@@ -101,12 +101,12 @@ pub struct SessionState {
     /// `foreign_key_checks` of the dump, where foreign keys are validated later.
     deferred_foreign_key_checks: Option<Vec<u8>>,
     /// What its variables mean, as soon as somebody has asked.
-    facts: OnceLock<Facts>,
+    settings: OnceLock<Settings>,
 }
 
 /// What a session's variables mean for each statement.
 #[derive(Clone, Copy, Debug)]
-struct Facts {
+struct Settings {
     checks_foreign_keys: bool,
     checks_unique_keys: bool,
     strings_travel_as_parameters: bool,
@@ -128,10 +128,10 @@ impl Eq for SessionState {}
 
 impl SessionState {
     /// Looked up once: a dump of single rows asks several times for each of millions of statements.
-    fn facts(&self) -> &Facts {
-        self.facts.get_or_init(|| {
+    fn settings(&self) -> &Settings {
+        self.settings.get_or_init(|| {
             let client_charset = self.value("character_set_client");
-            Facts {
+            Settings {
                 checks_foreign_keys: !matches!(self.value(FOREIGN_KEY_CHECKS), b"0" | b"OFF"),
                 checks_unique_keys: !matches!(self.value(UNIQUE_CHECKS), b"0" | b"OFF"),
                 strings_travel_as_parameters: client_charset == self.value("character_set_connection")
@@ -146,13 +146,13 @@ impl SessionState {
     /// Whether foreign keys are checked.
     #[must_use]
     pub fn checks_foreign_keys(&self) -> bool {
-        self.facts().checks_foreign_keys
+        self.settings().checks_foreign_keys
     }
 
     /// Whether the dump has unique keys checked.
     #[must_use]
     pub fn checks_unique_keys(&self) -> bool {
-        self.facts().checks_unique_keys
+        self.settings().checks_unique_keys
     }
 
     /// The same session with checks switched off, whatever the dump has set.
@@ -201,18 +201,18 @@ impl SessionState {
     /// connection's character set, the other by way of the client's.
     #[must_use]
     pub fn strings_travel_as_parameters(&self) -> bool {
-        self.facts().strings_travel_as_parameters
+        self.settings().strings_travel_as_parameters
     }
 
     /// Whether names in a statement's text are bytes of UTF-8, beyond ASCII too.
     #[must_use]
     pub fn names_are_utf8(&self) -> bool {
-        self.facts().names_are_utf8
+        self.settings().names_are_utf8
     }
 
     /// Whether `IS NULL` asks for the number of the last row.
     pub(crate) fn null_is_last_number(&self) -> bool {
-        self.facts().null_is_last_number
+        self.settings().null_is_last_number
     }
 
     pub(crate) fn has_mode(&self, name: &str) -> bool {
@@ -236,12 +236,12 @@ impl SessionState {
 
     /// The variables of a session that begins.
     fn begin(&mut self, variables: Variables) {
-        self.facts = OnceLock::new();
+        self.settings = OnceLock::new();
         self.initial = Arc::new(variables.into_iter().collect());
     }
 
     fn set(&mut self, name: &str, value: Option<Vec<u8>>) {
-        self.facts = OnceLock::new();
+        self.settings = OnceLock::new();
         if self.initial.get(name) == Some(&value) {
             self.changed.remove(name);
         } else {
