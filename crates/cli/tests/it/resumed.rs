@@ -84,7 +84,7 @@ fn killed_again_and_again() {
         }
         let ends = match what {
             0 => None,
-            1 => Some(Signal::INT),
+            1 => Some(Signal::TERM),
             _ => Some(Signal::KILL),
         };
         if let Some(end) = ends

@@ -164,7 +164,7 @@ fn ended_at_many_points() {
             let what = if kills < 6 { dice.below(5) } else { 4 };
             let node = server.sandbox().node(usize::try_from(dice.below(3)).unwrap());
             match what {
-                0 if !running.has_ended() => signal(&running, Signal::INT),
+                0 if !running.has_ended() => signal(&running, Signal::TERM),
                 1 | 2 if !running.has_ended() => signal(&running, Signal::KILL),
                 // A node that is lost under a definition of the dump may have the cluster run that twice.
                 3 if wait_for_rows(server, &mut running) => node.kill().unwrap(),

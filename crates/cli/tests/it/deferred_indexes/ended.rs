@@ -316,7 +316,7 @@ fn killed_at_many_points() {
                     node.kill().unwrap();
                     node.start().unwrap();
                 }
-                1 if !is_over => signal(&running, Signal::INT),
+                1 if !is_over => signal(&running, Signal::TERM),
                 2 if !is_over => signal(&running, Signal::KILL),
                 _ => {}
             }

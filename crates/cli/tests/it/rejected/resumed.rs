@@ -76,7 +76,7 @@ fn killed_again_and_again() {
     let mut outcome = None;
     for kill in 0..KILLS {
         thread::sleep(Duration::from_millis(20 + dice.below(150)));
-        let with = if dice.below(3) == 0 { Signal::INT } else { Signal::KILL };
+        let with = if dice.below(3) == 0 { Signal::TERM } else { Signal::KILL };
         if !running.has_ended() {
             signal(&running, with);
         }
