@@ -23,6 +23,11 @@ fn open_in_fragments(node: Node<'_>, statements: &[&str]) -> Connection {
     open
 }
 
+/// The node takes part in a cluster of this size. Primary is not enough: it waits for the rollback of its fragments.
+fn is_synced_with(node: Node<'_>, size: &str) -> bool {
+    node.wsrep_status().is_some_and(|status| status.is_synced() && status.size.as_deref() == Some(size))
+}
+
 fn isolate_and_heal(cluster: &Sandbox, index: usize) {
     let (node, other) = (cluster.node(index), cluster.node((index + 1) % 3));
     node.isolate().unwrap();
@@ -113,9 +118,7 @@ fn all_nodes_lose_the_quorum_and_come_back() {
     cluster.nodes().for_each(|node| node.isolate().unwrap());
     wait_for("the cut", || cluster.nodes().all(is_non_primary));
     cluster.heal().unwrap();
-    wait_for("all to be back", || {
-        cluster.nodes().all(|node| !is_non_primary(node) && size(node).as_deref() == Some("3"))
-    });
+    wait_for("all to be back", || cluster.nodes().all(|node| is_synced_with(node, "3")));
     for (index, open) in open.iter_mut().enumerate() {
         run(cluster.node((index + 1) % 3), &[&format!("UPDATE d.t SET v = 3 WHERE id = {index}")]);
         let error = open.execute(b"COMMIT").unwrap_err().to_string();
@@ -141,7 +144,7 @@ fn a_node_that_goes_on_alone_takes_fragments_again() {
     second.kill().unwrap();
     wait_for("the loss of the other", || is_non_primary(first));
     run(first, &["SET GLOBAL wsrep_provider_options = 'pc.bootstrap=yes'"]);
-    wait_for("it to go on alone", || !is_non_primary(first) && size(first).as_deref() == Some("1"));
+    wait_for("it to go on alone", || is_synced_with(first, "1"));
     run(first, &["UPDATE d.t SET v = 5 WHERE id = 1", "UPDATE d.t SET v = 5 WHERE id = 2"]);
     assert!(own.execute(b"COMMIT").unwrap_err().to_string().contains("1213"));
     let mut again = open_in_fragments(first, &["UPDATE d.t SET v = 6"]);
