@@ -172,6 +172,7 @@ fn a_node_stops_while_it_comes_back() {
         });
         third.start().unwrap();
         assert_eq!(ask(third, "SELECT COUNT(*) FROM d.t"), [["0"]]);
+        // Until then they hold the row.
+        wait_until_no_fragments(&cluster);
     }
-    wait_until_no_fragments(&cluster);
 }
