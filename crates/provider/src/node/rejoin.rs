@@ -76,6 +76,7 @@ impl Node {
         }
         Ok(())
     }
+
     /// Waits until the server has rolled back what its clients have open as fragments. Ends early if the node leaves.
     fn wait_for_rollbacks(&self) {
         const INTERVAL: Duration = Duration::from_millis(20);

@@ -5,7 +5,7 @@ use std::thread;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::cluster_fixture::ids;
+use crate::cluster_fixture::{define, ids};
 use crate::{ask, provider, run};
 
 /// `gcs.fc_limit` of the slow node.
@@ -26,7 +26,7 @@ fn a_node_over_its_flow_control_limit_slows_the_cluster() {
     let builder = Builder::cluster(3).set("wsrep_provider_options", "gcs.fc_limit=1000000");
     let cluster = builder.start_temporary().unwrap();
     let [first, _, slow] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
     // Without a key, the applier scans the table for each row.
     run(first, &["USE d", "CREATE TABLE keyless (v INT)", "INSERT INTO keyless SELECT seq FROM seq_1_to_20000"]);
     assert_eq!(ids(slow).len(), 0);

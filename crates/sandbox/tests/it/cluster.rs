@@ -2,7 +2,7 @@
 
 use hortator_sandbox::{Builder, State};
 
-use crate::cluster_fixture::{Writers, ids, is_non_primary, size, wait_for};
+use crate::cluster_fixture::{Writers, define, ids, is_non_primary, size, wait_for, with_table};
 use crate::{ask, provider, run};
 
 #[test]
@@ -40,10 +40,8 @@ fn a_node_keeps_its_rows_over_crashes_and_stops() {
 
 #[test]
 fn three_nodes_recover_after_all_crashed() {
-    provider::build();
-    let cluster = Builder::cluster(3).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(3).set("innodb_flush_log_at_trx_commit", "0"));
     let rows = |node| ids(node).len();
-    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     for id in 1..=10 {
         // The last one is confirmed a moment before all are killed.
         cluster.nodes().for_each(|node| run(node, &[&format!("INSERT INTO d.t VALUES ({})", id * 10 + node.number())]));
@@ -60,7 +58,7 @@ fn three_nodes_recover_after_all_crashed() {
 fn the_first_committer_wins_and_the_remaining_nodes_continue() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
-    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
     run(cluster.node(0), &["INSERT INTO d.t VALUES (1, 0), (2, 0)"]);
     let value = |node, id: u32| {
         let mut connection = hortator_sandbox::Node::connect(node).unwrap();

@@ -8,9 +8,9 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hortator_mysql::{ConnectOptions, Connection};
-use hortator_sandbox::{Node, Sandbox};
+use hortator_sandbox::{Builder, Node, Sandbox, Temporary};
 
-use crate::run;
+use crate::{provider, run};
 
 /// The time limit for a cluster to notice an event on a busy machine.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
@@ -51,6 +51,23 @@ pub fn ids(node: Node<'_>) -> Vec<String> {
     connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
     let rows = connection.fetch(b"SELECT id FROM d.t ORDER BY id").unwrap();
     rows.into_iter().flatten().map(|id| String::from_utf8(id.unwrap()).unwrap()).collect()
+}
+
+/// Runs these definitions on the first node, and waits until all nodes are through with them. Without that, a node may
+/// have the table already and still fail the certification of its client's first rows.
+pub fn define(cluster: &Sandbox, definitions: &[&str]) {
+    run(cluster.node(0), definitions);
+    for node in cluster.nodes() {
+        run(node, &["SET SESSION wsrep_sync_wait = 1", "SELECT COUNT(*) FROM mysql.wsrep_cluster"]);
+    }
+}
+
+/// A new cluster whose nodes all have an empty table d.t.
+pub fn with_table(builder: Builder) -> Temporary {
+    provider::build();
+    let cluster = builder.start_temporary().unwrap();
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    cluster
 }
 
 /// Creates d.t and a procedure that fills it: each row is a transaction of some 450 bytes.

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node, Temporary};
 
-use crate::cluster_fixture::{ids, since, size, wait_for};
+use crate::cluster_fixture::{ids, since, size, wait_for, with_table};
 use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
-use crate::{provider, run};
+use crate::run;
 
 /// Longer than an election timeout of each node.
 const STALL: Duration = Duration::from_millis(2_500);
@@ -51,9 +51,7 @@ fn latest_term_led(node: Node<'_>) -> u64 {
 
 #[test]
 fn a_leader_whose_disk_stalls_still_leads_and_the_others_commit() {
-    provider::build();
-    let cluster = Builder::cluster(3).start_temporary().unwrap();
-    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    let cluster = with_table(Builder::cluster(3));
     let _servers = start_with_stalls(&cluster);
     let leader = cluster.nodes().max_by_key(|node| latest_term_led(*node)).unwrap();
     let term = latest_term_led(leader);

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, Sandbox, State};
 
-use crate::cluster_fixture::{ids, is_non_primary, remove_provider_files, since, wait_for};
+use crate::cluster_fixture::{ids, is_non_primary, remove_provider_files, since, wait_for, with_table};
 use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
-use crate::{provider, run};
+use crate::run;
 
 /// A client gives up after waiting this long for an answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(40);
@@ -78,10 +78,8 @@ fn assert_left_out(cluster: &Sandbox, by: Node<'_>) {
 
 #[test]
 fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
-    provider::build();
-    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(3));
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let begun = generation(first);
     cluster.nodes().for_each(|node| assert_eq!(generation(node), begun, "{}", node.name()));
 
@@ -149,11 +147,9 @@ fn start_new_cluster(node: Node<'_>, arguments: &[String]) -> Own {
 
 #[test]
 fn two_nodes_that_each_continue_are_a_split_brain() {
-    provider::build();
-    let cluster = Builder::cluster(2).set("wsrep_provider_options", "pc.ignore_sb=yes").start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(2).set("wsrep_provider_options", "pc.ignore_sb=yes"));
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     let arguments = arguments(first);
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
 
     // A partition, and both sides continue by themselves. So do their clients, also those whose commits were on their
     // way to the other node.

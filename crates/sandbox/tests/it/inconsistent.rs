@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node, Sandbox, Temporary};
 
-use crate::cluster_fixture::{assert_logged, ids, is_non_primary, since, size, wait_for};
+use crate::cluster_fixture::{assert_logged, define, ids, is_non_primary, since, size, wait_for, with_table};
 use crate::{ask, provider, run};
 
 /// Scripts look for these words.
@@ -17,7 +17,7 @@ fn three(builder: Builder) -> Temporary {
     provider::build();
     let cluster = builder.start_temporary().unwrap();
     let first = cluster.node(0);
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, a INT)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, a INT)"]);
     run(first, &["INSERT INTO d.t VALUES (1, 0), (2, 0), (3, 0)"]);
     cluster.nodes().for_each(|node| assert_eq!(ids(node).len(), 3));
     cluster
@@ -140,7 +140,7 @@ fn all_are_killed_while_several_wait_for_an_inconsistency_vote() {
     provider::build();
     let cluster = Builder::cluster(5).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
     let [first, wrong, wrong_too, still, still_too] = [0, 1, 2, 3, 4].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, a INT)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, a INT)"]);
     run(first, &["INSERT INTO d.t VALUES (1, 0), (2, 0), (3, 0)"]);
     cluster.nodes().for_each(|node| assert_eq!(ids(node).len(), 3));
     for node in [wrong, wrong_too] {
@@ -182,10 +182,8 @@ fn all_are_killed_while_several_wait_for_an_inconsistency_vote() {
 
 #[test]
 fn ddl_that_failed_on_a_single_running_node_fails_on_a_rejoining_node_too() {
-    provider::build();
-    let cluster = Builder::cluster(2).set("wsrep_ignore_apply_errors", "0").start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(2).set("wsrep_ignore_apply_errors", "0"));
     let [first, second] = [0, 1].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     ids(second);
     second.stop().unwrap();
     wait_for("it to be alone", || size(first).as_deref() == Some("1"));

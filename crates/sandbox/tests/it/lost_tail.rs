@@ -5,7 +5,7 @@ use std::thread;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::cluster_fixture::{assert_logged, ids, since, wait_for};
+use crate::cluster_fixture::{assert_logged, define, ids, since, wait_for, with_table};
 use crate::{provider, run};
 
 /// Overwrites the end of the last record in the log.
@@ -24,10 +24,8 @@ pub fn rot(node: Node<'_>) {
 
 #[test]
 fn a_node_whose_last_entries_rot_gets_them_again_and_then_votes() {
-    provider::build();
-    let cluster = Builder::cluster(3).set("wsrep_provider_options", "log.segment=1M").start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(3).set("wsrep_provider_options", "log.segment=1M"));
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     (1..=5).for_each(|id| run(second, &[&format!("INSERT INTO d.t VALUES ({id})")]));
     assert_eq!(ids(third).len(), 5);
     third.kill().unwrap();
@@ -51,7 +49,7 @@ fn a_node_whose_last_entries_rot_does_not_continue_alone_by_itself() {
     let options = "log.segment=1M;pc.ignore_sb=yes";
     let cluster = Builder::cluster(2).set("wsrep_provider_options", options).start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     (1..=5).for_each(|id| run(first, &[&format!("INSERT INTO d.t VALUES ({id})")]));
     assert_eq!(ids(second).len(), 5);
     cluster.nodes().for_each(|node| node.kill().unwrap());

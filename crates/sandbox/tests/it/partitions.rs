@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, State};
 
-use crate::cluster_fixture::{ids, is_non_primary, remove_provider_files, since, size, wait_for};
+use crate::cluster_fixture::{define, ids, is_non_primary, remove_provider_files, since, size, wait_for, with_table};
 use crate::{ask, provider, run};
 
 /// The time limit for a cluster to notice an event.
@@ -15,7 +15,7 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 fn cut_off_and_back(builder: Builder) {
     let cluster = builder.start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let message = third.heal().unwrap_err().to_string();
     assert_eq!(message, "node3 is not isolated");
 
@@ -63,7 +63,7 @@ fn a_hortator_node_is_isolated_and_rejoins() {
 fn a_paused_node_continues() {
     let cluster = Builder::galera(3).start_temporary().unwrap();
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     third.pause().unwrap();
     assert_eq!((third.state(), third.wsrep_status()), (State::Paused, None));
     assert_eq!(third.pause().unwrap_err().to_string(), "node3 is already paused: `resume` continues it");
@@ -92,9 +92,7 @@ fn a_paused_node_continues() {
 
 #[test]
 fn a_node_with_different_tables_leaves_and_the_other_continues() {
-    provider::build();
-    let cluster = Builder::cluster(2).start_temporary().unwrap();
-    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    let cluster = with_table(Builder::cluster(2));
     // Each node is the wrong one once.
     for (id, wrong, right) in [(10, 0, 1), (20, 1, 0)] {
         let [wrong, right] = [wrong, right].map(|index| cluster.node(index));
@@ -124,10 +122,8 @@ fn a_node_with_different_tables_leaves_and_the_other_continues() {
 
 #[test]
 fn nodes_join_and_leave_while_a_backup_locks_the_leader() {
-    provider::build();
-    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(3));
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     // Who began it.
     let leads = |node| since(node, 0).contains("this node is the Raft leader");
     assert!(!leads(second) && !leads(third));
@@ -148,10 +144,8 @@ fn nodes_join_and_leave_while_a_backup_locks_the_leader() {
 
 #[test]
 fn a_node_with_an_invalid_cluster_address_can_get_a_valid_one() {
-    provider::build();
-    let cluster = Builder::cluster(2).start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(2));
     let [first, second] = [0, 1].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let address = ask(second, "SELECT @@wsrep_cluster_address").concat().concat();
     let connect = format!("SET GLOBAL wsrep_cluster_address = '{address}'");
     first.kill().unwrap();
@@ -189,10 +183,8 @@ fn a_node_with_an_invalid_cluster_address_can_get_a_valid_one() {
 
 #[test]
 fn fragments_of_another_node_are_kept_by_a_node_that_was_away() {
-    provider::build();
-    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(3));
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let mut open = first.connect().unwrap();
     let part = |open: &mut Connection, id: u32| {
         open.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
@@ -241,10 +233,8 @@ fn begun_in_parts(node: Node<'_>, id: u32) -> Option<Connection> {
 
 #[test]
 fn fragments_sent_before_an_isolation_do_not_commit_on_the_isolated_node() {
-    provider::build();
-    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(3));
     let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     let mut open = None;
     wait_for("a transaction in parts", || {
         open = begun_in_parts(third, 1);
@@ -264,10 +254,8 @@ fn fragments_sent_before_an_isolation_do_not_commit_on_the_isolated_node() {
 
 #[test]
 fn many_open_fragments_are_rolled_back_before_their_node_returns() {
-    provider::build();
-    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let cluster = with_table(Builder::cluster(3));
     let [first, _, third] = [0, 1, 2].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     // The server rolls them back one by one: long enough for the node to be back before the last one is.
     let mut open = Vec::new();
     for id in 1..=100 {
@@ -305,7 +293,7 @@ fn a_node_that_was_isolated_has_its_own_view_index_and_auto_increment_offset() {
     provider::build();
     let cluster = Builder::cluster(3).start_temporary().unwrap();
     let nodes = [0, 1, 2].map(|index| cluster.node(index));
-    run(nodes[0], &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY AUTO_INCREMENT, v INT)"]);
     // The remaining nodes move up, and the returning node becomes the last, repeatedly.
     for (cut, expected) in [(0, ["2", "0", "1"]), (1, ["1", "2", "0"]), (1, ["1", "2", "0"]), (0, ["2", "1", "0"])] {
         nodes[cut].isolate().unwrap();

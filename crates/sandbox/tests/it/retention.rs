@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::cluster_fixture::{create_to_fill, fill, ids, wait_for};
+use crate::cluster_fixture::{create_to_fill, define, fill, ids, wait_for};
 use crate::{ask, provider, run};
 
 /// More than two intervals of commit cuts, so that the log before them is not needed for joiners.
@@ -63,7 +63,7 @@ fn a_node_that_was_away_while_a_single_node_purged_its_log_joins_again() {
 fn the_log_of_a_few_large_transactions_is_purged() {
     let cluster = with_small_log(3, "log.retain_time=PT5S").start_temporary().unwrap();
     let nodes = [0, 1, 2].map(|index| cluster.node(index));
-    run(nodes[0], &["CREATE DATABASE d", "CREATE TABLE d.large (id INT PRIMARY KEY, filling LONGBLOB)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.large (id INT PRIMARY KEY, filling LONGBLOB)"]);
     // A row changes each time, and its events have the old row and the new one.
     let write = |round: u32| {
         for nth in 0..LARGE_TRANSACTIONS {

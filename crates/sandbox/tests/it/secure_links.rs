@@ -11,7 +11,7 @@ use std::time::Duration;
 use hortator_sandbox::{Builder, Node, Sandbox};
 use tempfile::TempDir;
 
-use crate::cluster_fixture::{Writers, assert_logged, since, size, wait_for};
+use crate::cluster_fixture::{Writers, assert_logged, define, since, size, wait_for};
 use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
 use crate::{ask, provider, run};
@@ -107,7 +107,7 @@ fn logs(sandbox: &Sandbox) -> Vec<String> {
 
 /// All nodes have the row that one of them wrote.
 fn assert_replicates(sandbox: &Sandbox) {
-    run(sandbox.node(0), &["CREATE DATABASE s", "CREATE TABLE s.t (id INT PRIMARY KEY)"]);
+    define(sandbox, &["CREATE DATABASE s", "CREATE TABLE s.t (id INT PRIMARY KEY)"]);
     for (node, id) in sandbox.nodes().zip(1..) {
         run(node, &[&format!("INSERT INTO s.t VALUES ({id})")]);
     }

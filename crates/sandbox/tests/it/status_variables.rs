@@ -4,7 +4,7 @@ use std::fs;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::cluster_fixture::{ids, since, wait_for};
+use crate::cluster_fixture::{define, ids, since, wait_for};
 use crate::{ask, provider, run};
 
 fn status(node: Node<'_>, name: &str) -> String {
@@ -21,7 +21,7 @@ fn all_nodes_agree_on_term_leader_and_indexes_and_the_leader_knows_each_peer() {
     let options = "metrics.file=node.prom; metrics.interval=PT1S; evs.suspect_timeout=PT30S; cert.log_conflicts=yes";
     let cluster = Builder::cluster(3).set("wsrep_provider_options", options).start_temporary().unwrap();
     let nodes: Vec<Node<'_>> = cluster.nodes().collect();
-    run(nodes[0], &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)", "FLUSH STATUS"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)", "FLUSH STATUS"]);
     run(nodes[0], &["USE d", "INSERT INTO d.t SELECT seq FROM seq_1_to_10", "INSERT INTO d.t VALUES (11)"]);
     nodes.iter().for_each(|node| assert_eq!(ids(*node).len(), 11));
 
@@ -80,7 +80,7 @@ fn the_error_log_tells_why_certification_failed_a_transaction_if_asked_to() {
     provider::build();
     let cluster = Builder::cluster(2).set("wsrep_provider_options", "gcs.fc_limit=1000000").start_temporary().unwrap();
     let [first, slow] = [0, 1].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
     run(first, &["USE d", "CREATE TABLE keyless (v INT)", "INSERT INTO keyless SELECT seq FROM seq_1_to_30000"]);
     assert_eq!(ids(slow).len(), 0);
     run(slow, &["SET GLOBAL wsrep_provider_options = 'cert.log_conflicts=yes'"]);

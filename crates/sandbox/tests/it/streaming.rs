@@ -5,13 +5,13 @@ use std::time::Duration;
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, Sandbox, Temporary};
 
-use crate::cluster_fixture::{is_non_primary, since, size, wait_for};
+use crate::cluster_fixture::{define, is_non_primary, since, size, wait_for};
 use crate::{ask, provider, run};
 
 fn cluster(nodes: usize) -> Temporary {
     provider::build();
     let cluster = Builder::cluster(nodes).start_temporary().unwrap();
-    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
     cluster
 }
 

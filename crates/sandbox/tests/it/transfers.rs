@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, State, Temporary};
 
-use crate::cluster_fixture::{ids, remove_provider_files};
+use crate::cluster_fixture::{define, ids, remove_provider_files};
 use crate::{provider, run};
 
 /// The time limit for a transfer step.
@@ -44,7 +44,7 @@ impl Rows {
 fn with_rows(cluster: &Temporary) -> Rows {
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     let mut rows_in = Rows::default();
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, filling TEXT)"]);
+    define(cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, filling TEXT)"]);
     rows_in.insert(first, 20);
     let expected = rows_in.insert(second, 20);
     cluster.nodes().for_each(|node| assert_eq!(ids(node), expected, "{}", node.name()));

@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node, Temporary};
 
-use crate::cluster_fixture::{ids, since, size, wait_for};
-use crate::{provider, run};
+use crate::cluster_fixture::{ids, since, size, wait_for, with_table};
+use crate::run;
 
 fn cluster_of(nodes: usize) -> Temporary {
-    provider::build();
-    let cluster = Builder::cluster(nodes).set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
-    run(cluster.node(0), &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
-    cluster
+    with_table(Builder::cluster(nodes).set("innodb_flush_log_at_trx_commit", "0"))
 }
 
 /// The node continues, with that cluster size.

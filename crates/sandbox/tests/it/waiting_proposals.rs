@@ -5,7 +5,7 @@ use std::thread;
 
 use hortator_sandbox::{Builder, Node};
 
-use crate::cluster_fixture::{ids, wait_for};
+use crate::cluster_fixture::{define, ids, wait_for};
 use crate::{ask, provider, run};
 
 /// Rows that are ordered while the slow node cannot apply them: more than there are between two commit cuts.
@@ -24,7 +24,7 @@ fn what_flow_control_holds_back_is_not_too_old_afterwards() {
     let builder = Builder::cluster(2).set("wsrep_provider_options", "gcs.fc_limit=1000000");
     let cluster = builder.start_temporary().unwrap();
     let [first, slow] = [0, 1].map(|index| cluster.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
     // Without a key, the applier scans the table for each row.
     run(first, &["USE d", "CREATE TABLE keyless (v INT)", "INSERT INTO keyless SELECT seq FROM seq_1_to_30000"]);
     assert_eq!(ids(slow).len(), 0);

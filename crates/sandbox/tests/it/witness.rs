@@ -10,7 +10,7 @@ use std::sync::Once;
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary, Witness};
 
-use crate::cluster_fixture::{Writers, create_to_fill, fill, ids, is_non_primary, wait_for};
+use crate::cluster_fixture::{Writers, create_to_fill, define, fill, ids, is_non_primary, wait_for};
 use crate::lost_tail::rot;
 use crate::{ask, provider, run};
 
@@ -123,7 +123,7 @@ fn all_three_die_at_once() {
 fn a_witness_gives_the_nodes_what_their_disks_have_lost() {
     let sandbox = cluster(2, "log.segment=1M");
     let [first, second] = [0, 1].map(|index| sandbox.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    define(&sandbox, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     (1..=20).for_each(|id| run(second, &[&format!("INSERT INTO d.t VALUES ({id})")]));
     wait_for("the witness to have all", || has_witness_all(&sandbox));
     sandbox.kill().unwrap();
@@ -161,7 +161,7 @@ fn one_node_and_a_witness_need_each_other() {
 fn a_node_that_stops_gives_its_vote_back_and_gets_it_again() {
     let sandbox = cluster(2, "");
     let [first, second] = [0, 1].map(|index| sandbox.node(index));
-    run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    define(&sandbox, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     second.stop().unwrap();
     wait_for("two voters", || variable(first, "raft_voters") == "2");
     run(first, &["INSERT INTO d.t VALUES (1)"]);
