@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::interrupted::{STATEMENTS, long_dump, signal};
-use crate::programs::{Outcome, Running};
-use crate::servers::{Server, pair};
+use crate::programs::{Outcome, Running, hortator};
+use crate::servers::{DATABASE, Server, pair};
 
 const POLL: Duration = Duration::from_millis(20);
 /// Five minutes, of which an idle machine needs a moment.
@@ -126,6 +126,22 @@ fn paused_from_the_beginning_and_interrupted() {
     }
 }
 
+#[test]
+fn a_file_lifts_the_pause_of_the_command_line() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let (folder, dump) = dump_file("dump.sql", &long_dump());
+    let file = folder.path().join("limits");
+    let arguments = ["--throttle", "pause", "--throttle-file", file.to_str().unwrap(), dump.to_str().unwrap()];
+    let mut running = start(server, &arguments);
+    wait_until_held(&mut running, "paused: as asked for", 3);
+    limit(&file, "pause=no");
+    let summary = summary(&running.finish());
+    assert_whole(server);
+    assert!(summary["throttle"]["paused_s"].as_f64().unwrap() > 0.0, "{summary}");
+}
+
 /// Without a terminal and without events, too.
 #[test]
 fn a_pause_is_told_in_a_log() {
@@ -219,6 +235,46 @@ fn statements_of_others() {
     let summary = summary(&running.finish());
     assert_whole(server);
     assert_eq!(summary["throttle"]["limits"], "threads=4");
+}
+
+/// A server that has told its running statements before, and does not any more, may be one with too much to do.
+#[test]
+fn a_server_that_does_not_tell_any_more() {
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let mut root = server.connect();
+    root.execute(b"CREATE OR REPLACE USER throttled@localhost").unwrap();
+    root.execute(b"GRANT ALL ON *.* TO throttled@localhost").unwrap();
+    let (folder, dump) = dump_file("dump.sql", &long_dump());
+    let file = folder.path().join("limits");
+    let mut command = hortator("load");
+    command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "throttled", "-D", DATABASE]);
+    command.args(["--progress=json", "--json", "--chunk-bytes", "65536", "--threads", "2"]);
+    command.arg("--throttle-file").arg(&file).arg(dump);
+    let mut running = Running::start(command);
+    server.wait_until("SELECT COUNT(*) > 1000 FROM hortator_case.t");
+    limit(&file, "pause");
+    wait_until_held(&mut running, "paused: as asked for", 1);
+    let connections = "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'throttled'";
+    let before = server.rows_of_case(connections).concat();
+    limit(&file, "pause,threads=7,rate=1000");
+    server.wait_until(&format!("SELECT COUNT(*) > {} FROM ({connections}) AS open", before.len()));
+    let mut samplers = server.rows_of_case(connections).concat();
+    samplers.retain(|id| !before.contains(id));
+    assert_eq!(samplers.len(), 1, "{samplers:?}");
+    // It would take minutes.
+    limit(&file, "threads=7,rate=1000");
+    let loaded = server.rows_of_case("SELECT COUNT(*) FROM t").concat().concat();
+    server.wait_until(&format!("SELECT COUNT(*) > {loaded} FROM hortator_case.t"));
+    root.execute(b"ALTER USER throttled@localhost ACCOUNT LOCK").unwrap();
+    root.execute(format!("KILL {}", samplers[0]).as_bytes()).unwrap();
+    assert_stands_still(server, &mut running, "paused: the server does not tell its running statements (threads=7): ");
+    root.execute(b"ALTER USER throttled@localhost ACCOUNT UNLOCK").unwrap();
+    limit(&file, "threads=7");
+    let summary = summary(&running.finish());
+    assert_whole(server);
+    assert!(summary["throttle"]["paused_s"].as_f64().unwrap() > 0.0, "{summary}");
 }
 
 /// The statements of the load itself are no reason to stop.

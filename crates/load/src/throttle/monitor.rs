@@ -217,11 +217,11 @@ impl ThrottleMonitor {
         own: &dyn Fn() -> Vec<u32>,
     ) {
         let mut state = self.lock();
-        if state.limits.threads.is_none() {
+        let Some(limit) = state.limits.threads else {
             *sampler = None;
             state.others = None;
             return;
-        }
+        };
         drop(state);
         let found = ask(sampler, || sample_options(&connect()), |connection| others(connection, own));
         let found = found.map_err(|error| {
@@ -233,7 +233,7 @@ impl ThrottleMonitor {
             (Some(sample), found) => {
                 sample.update(found);
                 let waited = sample.found.as_ref().err().filter(|_| sample.known_at.elapsed() >= UNKNOWN_TIMEOUT);
-                waited.map(|reason| format!("threads=N was not kept: the server does not answer: {reason}"))
+                waited.map(|reason| format!("threads={limit} was not kept: the server does not answer: {reason}"))
             }
             (others @ None, Ok(found)) => {
                 *others = Some(Sample { known_at: Instant::now(), found: Ok(found) });
@@ -241,7 +241,7 @@ impl ThrottleMonitor {
             }
             // Where the server has never answered, it is not because it has become slow.
             (None, Err(reason)) => {
-                Some(format!("statements of others did not count for threads=N: the server cannot be asked: {reason}"))
+                Some(format!("statements of others did not count for threads={limit}: the server cannot be asked: {reason}"))
             }
         };
         self.decide(&state);
