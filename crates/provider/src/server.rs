@@ -169,6 +169,8 @@ pub trait Server: Send + Sync {
     fn allows_address(&self, address: &str) -> bool;
     /// Whether the server writes what it commits to its binary log, if it has one.
     fn write_binary_log(&self, writes: bool);
+    /// How many fragments of streaming transactions the server's table has of this member ID. None: it does not tell.
+    fn fragments_of(&self, source: Uuid) -> Option<u64>;
     /// The server's mark of this moment.
     fn stop_mark(&self) -> StopMark;
     /// Ends a server that is starting and waits for a view that will not come. A running server continues.

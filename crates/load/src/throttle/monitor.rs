@@ -240,9 +240,9 @@ impl ThrottleMonitor {
                 None
             }
             // Where the server has never answered, it is not because it has become slow.
-            (None, Err(reason)) => {
-                Some(format!("statements of others did not count for threads={limit}: the server cannot be asked: {reason}"))
-            }
+            (None, Err(reason)) => Some(format!(
+                "statements of others did not count for threads={limit}: the server cannot be asked: {reason}"
+            )),
         };
         self.decide(&state);
         drop(state);

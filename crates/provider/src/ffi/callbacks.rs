@@ -10,7 +10,7 @@ use super::abi::{
     SyncedCallback, ViewCallback, capability,
 };
 use super::text::to_server;
-use super::{allowlist, process};
+use super::{allowlist, process, sql};
 use crate::identity::{Gtid, Uuid};
 use crate::server::{CallbackError, Flags, Handle, Level, Member, Meta, Receiver, Server, StopMark, View, ViewStatus};
 
@@ -173,6 +173,10 @@ impl Server for Callbacks {
 
     fn write_binary_log(&self, writes: bool) {
         process::write_binary_log(writes);
+    }
+
+    fn fragments_of(&self, source: Uuid) -> Option<u64> {
+        sql::number(&format!("SELECT COUNT(*) FROM mysql.wsrep_streaming_log WHERE node_uuid = '{source}'"))
     }
 
     fn stop_mark(&self) -> StopMark {

@@ -14,6 +14,7 @@ mod calls;
 mod pause;
 mod process;
 mod provider;
+mod sql;
 mod state_transfer;
 mod stats;
 mod text;

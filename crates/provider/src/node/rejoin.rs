@@ -15,14 +15,22 @@
 //!
 //! The server rolls back in a thread of its own, one transaction after the other: first it removes the fragments from its
 //! table, then it releases the locks. While it opens fragments again it has the rows of that table locked, and applies
-//! them. If both happen at once, each can wait for the other, for ever. The wsrep API does not tell when a rollback is
-//! over as long as its client is silent, so between the two there is a pause ([`rollback_time`]).
+//! them. If both happen at once, each can wait for the other, for ever. So the node waits between the two until the table
+//! has none of its fragments. The wsrep API does not tell this; the server's SQL service does. With a server that has no
+//! such service there is a pause ([`rollback_time`]).
 
 use std::time::{Duration, Instant};
 
 use super::{Node, lock};
 use crate::identity::{Gtid, Uuid};
-use crate::server::{CallbackError, Member, Receiver, View, ViewStatus};
+use crate::server::{CallbackError, Level, Member, Receiver, View, ViewStatus};
+
+/// Between two looks at the server's table of fragments.
+const ROLLBACK_POLL: Duration = Duration::from_millis(50);
+/// Between two notes that the node waits.
+const NOTE_INTERVAL: Duration = Duration::from_mins(1);
+/// A server that has removed no fragments for so long will not: something else is wrong.
+const LONGEST_WAIT: Duration = Duration::from_hours(2);
 
 /// The time in which the server rolls back the open streaming transactions, each with its number of fragments, also on a
 /// slow and busy machine.
@@ -77,14 +85,37 @@ impl Node {
         Ok(())
     }
 
-    /// Waits until the server has rolled back what its clients have open as fragments. Ends early if the node leaves.
+    /// Waits until the server has removed the fragments of its clients. Ends early if the node leaves.
     fn wait_for_rollbacks(&self) {
-        const INTERVAL: Duration = Duration::from_millis(20);
-        let deadline = Instant::now() + rollback_time(&self.transactions.streaming());
-        while Instant::now() < deadline && !self.transactions.streaming().is_empty() {
-            if self.recv_queue.wait_for_leave(INTERVAL) {
+        let former_id = self.server_member_id();
+        let begun = Instant::now();
+        let pause = rollback_time(&self.transactions.streaming());
+        let mut notes = 0;
+        loop {
+            match self.server.fragments_of(former_id) {
+                Some(0) => break,
+                Some(fragments) if begun.elapsed() < LONGEST_WAIT => {
+                    if begun.elapsed() >= notes * NOTE_INTERVAL {
+                        notes += 1;
+                        self.note(&format!(
+                            "waits for the server's rollback of streaming transactions: {fragments} fragments"
+                        ));
+                    }
+                }
+                Some(fragments) => {
+                    let text = format!("{fragments} fragments of {former_id} are still in mysql.wsrep_streaming_log");
+                    self.server.log(Level::Warning, &format!("{text} after {LONGEST_WAIT:?}: the node goes on"));
+                    break;
+                }
+                None if begun.elapsed() < pause && !self.transactions.streaming().is_empty() => {}
+                None => break,
+            }
+            if self.recv_queue.wait_for_leave(ROLLBACK_POLL) {
                 return;
             }
+        }
+        if notes > 0 {
+            self.note(&format!("the streaming transactions were rolled back in {:.1?}", begun.elapsed()));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, Sandbox, Temporary};
 
-use crate::cluster_fixture::{define, is_non_primary, since, size, wait_for};
+use crate::cluster_fixture::{assert_logged, define, is_non_primary, since, size, wait_for};
 use crate::{ask, provider, run};
 
 fn cluster(nodes: usize) -> Temporary {
@@ -106,6 +106,38 @@ fn a_transaction_that_was_open_at_the_cut_releases_its_locks() {
     own.execute(b"UPDATE d.t SET v = 8 WHERE id = 1").unwrap();
     own.execute(b"COMMIT").unwrap();
     wait_for_rows(&cluster, &[["1", "8"], ["2", "7"], ["3", "2"]]);
+}
+
+#[test]
+fn a_node_returns_after_the_rollback_of_large_transactions() {
+    let cluster = cluster(3);
+    let (first, third) = (cluster.node(0), cluster.node(2));
+    let large = |from: u32| {
+        let mut open = third.connect().unwrap();
+        let rows = format!("INSERT INTO d.t SELECT seq, 1 FROM d.seq_{from}_to_{}", from + 199_999);
+        for statement in ["SET wsrep_trx_fragment_unit = 'rows'", "SET wsrep_trx_fragment_size = 50000", "BEGIN", &rows]
+        {
+            open.execute(statement.as_bytes()).unwrap();
+        }
+        open
+    };
+    // They are rolled back one after the other, and the fragments of the last one stay until then.
+    let large = [1, 200_001, 400_001].map(large);
+    // Opened again when the node is back.
+    let mut other = open_in_fragments(first, &["INSERT INTO d.t VALUES (0, 1)"]);
+    let from = since(third, 0).len();
+    isolate_and_heal(&cluster, 2);
+    let waits = "waits for the server's rollback of streaming transactions: ";
+    assert_logged(&since(third, from), &[waits, "the streaming transactions were rolled back in "]);
+    for mut open in large {
+        let error = open.execute(b"COMMIT").unwrap_err().to_string();
+        assert!(error.contains("1213"), "{error}");
+    }
+    other.execute(b"UPDATE d.t SET v = 2 WHERE id = 0").unwrap();
+    other.execute(b"COMMIT").unwrap();
+    run(third, &["INSERT INTO d.t VALUES (1, 3)"]);
+    wait_until_no_fragments(&cluster);
+    wait_for_rows(&cluster, &[["0", "2"], ["1", "3"]]);
 }
 
 #[test]
