@@ -15,9 +15,18 @@ fn cluster(nodes: usize) -> Temporary {
     cluster
 }
 
+/// From then on, the node first applies what was confirmed anywhere before. Otherwise the first of two nodes that write the
+/// same row wins, and the other client gets error 1213.
+const SYNCED: &str = "SET SESSION wsrep_sync_wait = 7";
+
+/// Runs these statements, and none conflicts with what was confirmed before.
+fn run_synced(node: Node<'_>, statements: &[&str]) {
+    run(node, &[&[SYNCED], statements].concat());
+}
+
 fn open_in_fragments(node: Node<'_>, statements: &[&str]) -> Connection {
     let mut open = node.connect().unwrap();
-    for statement in ["SET SESSION wsrep_trx_fragment_size = 1", "BEGIN"].iter().chain(statements) {
+    for statement in [SYNCED, "SET SESSION wsrep_trx_fragment_size = 1", "BEGIN"].iter().chain(statements) {
         open.execute(statement.as_bytes()).unwrap_or_else(|error| panic!("{statement}: {error}"));
     }
     open
@@ -76,7 +85,7 @@ fn a_node_that_comes_back_takes_fragments_again() {
     node.kill().unwrap();
     node.start().unwrap();
     wait_until_no_fragments(&cluster);
-    run(node, &["UPDATE d.t SET v = 4 WHERE id = 0"]);
+    run_synced(node, &["UPDATE d.t SET v = 4 WHERE id = 0"]);
     wait_for_rows(&cluster, &[["0", "4"], ["1", "2"], ["2", "2"], ["3", "2"]]);
 }
 
@@ -84,7 +93,7 @@ fn a_node_that_comes_back_takes_fragments_again() {
 fn a_transaction_that_was_open_at_the_cut_releases_its_locks() {
     let cluster = cluster(3);
     let (first, third) = (cluster.node(0), cluster.node(2));
-    run(first, &["INSERT INTO d.t VALUES (1, 1), (2, 1), (3, 1)"]);
+    run_synced(first, &["INSERT INTO d.t VALUES (1, 1), (2, 1), (3, 1)"]);
     let mut own = open_in_fragments(third, &["UPDATE d.t SET v = 2 WHERE id = 1"]);
     let mut other = open_in_fragments(first, &["UPDATE d.t SET v = 2 WHERE id = 2"]);
     // One that is not sent yet: the cut does not end it.
@@ -92,8 +101,8 @@ fn a_transaction_that_was_open_at_the_cut_releases_its_locks() {
     ["BEGIN", "UPDATE d.t SET v = 2 WHERE id = 3"].iter().for_each(|one| drop(whole.execute(one.as_bytes()).unwrap()));
     isolate_and_heal(&cluster, 2);
     // Its client has not asked since.
-    run(third, &["UPDATE d.t SET v = 5 WHERE id = 1"]);
-    run(first, &["UPDATE d.t SET v = 6 WHERE id = 1"]);
+    run_synced(third, &["UPDATE d.t SET v = 5 WHERE id = 1"]);
+    run_synced(first, &["UPDATE d.t SET v = 6 WHERE id = 1"]);
     let error = own.execute(b"COMMIT").unwrap_err().to_string();
     assert!(error.contains("1213"), "{error}");
     other.execute(b"UPDATE d.t SET v = v + 5 WHERE id = 2").unwrap();
@@ -135,7 +144,7 @@ fn a_node_returns_after_the_rollback_of_large_transactions() {
     }
     other.execute(b"UPDATE d.t SET v = 2 WHERE id = 0").unwrap();
     other.execute(b"COMMIT").unwrap();
-    run(third, &["INSERT INTO d.t VALUES (1, 3)"]);
+    run_synced(third, &["INSERT INTO d.t VALUES (1, 3)"]);
     wait_until_no_fragments(&cluster);
     wait_for_rows(&cluster, &[["0", "2"], ["1", "3"]]);
 }
@@ -143,7 +152,7 @@ fn a_node_returns_after_the_rollback_of_large_transactions() {
 #[test]
 fn all_nodes_lose_the_quorum_and_come_back() {
     let cluster = cluster(3);
-    run(cluster.node(0), &["INSERT INTO d.t VALUES (0, 1), (1, 1), (2, 1)"]);
+    run_synced(cluster.node(0), &["INSERT INTO d.t VALUES (0, 1), (1, 1), (2, 1)"]);
     let mut open: Vec<Connection> = (0..3)
         .map(|index| open_in_fragments(cluster.node(index), &[&format!("UPDATE d.t SET v = 2 WHERE id = {index}")]))
         .collect();
@@ -152,7 +161,7 @@ fn all_nodes_lose_the_quorum_and_come_back() {
     cluster.heal().unwrap();
     wait_for("all to be back", || cluster.nodes().all(|node| is_synced_with(node, "3")));
     for (index, open) in open.iter_mut().enumerate() {
-        run(cluster.node((index + 1) % 3), &[&format!("UPDATE d.t SET v = 3 WHERE id = {index}")]);
+        run_synced(cluster.node((index + 1) % 3), &[&format!("UPDATE d.t SET v = 3 WHERE id = {index}")]);
         let error = open.execute(b"COMMIT").unwrap_err().to_string();
         assert!(error.contains("1213"), "{error}");
         let mut again = open_in_fragments(cluster.node(index), &[&format!("UPDATE d.t SET v = 4 WHERE id = {index}")]);
@@ -170,14 +179,14 @@ fn all_nodes_lose_the_quorum_and_come_back() {
 fn a_node_that_goes_on_alone_takes_fragments_again() {
     let cluster = cluster(2);
     let (first, second) = (cluster.node(0), cluster.node(1));
-    run(first, &["INSERT INTO d.t VALUES (1, 1), (2, 1)"]);
+    run_synced(first, &["INSERT INTO d.t VALUES (1, 1), (2, 1)"]);
     let mut own = open_in_fragments(first, &["UPDATE d.t SET v = 2 WHERE id = 1"]);
     let _other = open_in_fragments(second, &["UPDATE d.t SET v = 2 WHERE id = 2"]);
     second.kill().unwrap();
     wait_for("the loss of the other", || is_non_primary(first));
     run(first, &["SET GLOBAL wsrep_provider_options = 'pc.bootstrap=yes'"]);
     wait_for("it to go on alone", || is_synced_with(first, "1"));
-    run(first, &["UPDATE d.t SET v = 5 WHERE id = 1", "UPDATE d.t SET v = 5 WHERE id = 2"]);
+    run_synced(first, &["UPDATE d.t SET v = 5 WHERE id = 1", "UPDATE d.t SET v = 5 WHERE id = 2"]);
     assert!(own.execute(b"COMMIT").unwrap_err().to_string().contains("1213"));
     let mut again = open_in_fragments(first, &["UPDATE d.t SET v = 6"]);
     again.execute(b"COMMIT").unwrap();
