@@ -13,9 +13,12 @@ use super::deferred_indexes;
 use super::filter_args;
 use super::verification;
 
-/// The summary, for standard error.
+/// The summary, for standard error. Nothing for a load that could not begin to read: its error says all.
 pub(super) fn text(summary: &Summary) -> String {
     let mut text = String::new();
+    if summary.end == End::Failed && summary.read_bytes == 0 && !summary.checkpoint.can_resume {
+        return text;
+    }
     let rate = HumanCount(summary.rows_per_s() as u64);
     let what = match summary.end {
         End::Complete => "loaded",

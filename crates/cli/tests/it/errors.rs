@@ -221,7 +221,14 @@ fn arguments_that_are_not_understood() {
 fn a_file_that_is_not_there() {
     let pair = pair();
     pair.hortator.reset();
-    assert_tells(&run(load_into(&pair.hortator, &["/nowhere/dump.sql"])), 1, &["/nowhere/dump.sql", "No such file"]);
+    // Also behind others: no statement of theirs has run.
+    let (_folder, dump) = dump_file("dump.sql", b"CREATE TABLE t (id INT PRIMARY KEY);\n");
+    for dumps in [&["/nowhere/dump.sql"][..], &[path(&dump), "/nowhere/dump.sql"]] {
+        let outcome = run(load_into(&pair.hortator, dumps));
+        assert_tells(&outcome, 1, &["/nowhere/dump.sql", "No such file"]);
+        assert_eq!(outcome.messages.lines().count(), 1, "{}", outcome.messages);
+        assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
+    }
     // A folder is no dump.
     let folder = tempfile::tempdir().unwrap();
     assert_tells(&run(load_into(&pair.hortator, &[path(folder.path())])), 1, &[path(folder.path())]);
