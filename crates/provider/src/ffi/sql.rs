@@ -15,6 +15,9 @@ type Session = *mut c_void;
 /// Its `MYSQL_RES`.
 type Rows = *mut c_void;
 
+/// A node that is not ready refuses statements of ordinary sessions. No question waits for a lock for long, or keeps one.
+const SETTINGS: &str = "SET SESSION wsrep_on = OFF, lock_wait_timeout = 1, autocommit = ON";
+
 /// The server's functions, by the names that its executable exports.
 struct Functions {
     thread_init: unsafe extern "C" fn() -> c_char,
@@ -61,8 +64,7 @@ impl Functions {
             let session = (self.init)(ptr::null_mut());
             let is_open = !session.is_null()
                 && !(self.connect)(session, ptr::null(), ptr::null(), ptr::null(), 0).is_null()
-                // A node that is not ready refuses statements of ordinary sessions.
-                && self.run(session, "SET SESSION wsrep_on = OFF");
+                && self.run(session, SETTINGS);
             let number = if is_open && self.run(session, statement) { self.number(session) } else { None };
             if !session.is_null() {
                 (self.close)(session);
