@@ -39,6 +39,18 @@ impl OpenChunk {
             ChunkContent::Rows(_) => None,
         }
     }
+
+    /// Whether it takes a statement of so many bytes and rows, and more after that.
+    pub(super) fn has_room(&self, text_bytes: usize, rows: u64, limit_bytes: usize, limit_rows: u64) -> bool {
+        self.bytes + text_bytes + STATEMENT_OVERHEAD_BYTES < limit_bytes && self.rows + rows < limit_rows
+    }
+
+    /// Adds a statement.
+    pub(super) fn push(&mut self, statement: ChunkStatement, rows: u64) {
+        self.bytes += statement.text.len() + STATEMENT_OVERHEAD_BYTES;
+        self.rows += rows;
+        self.chunk.statements.push(statement);
+    }
 }
 
 /// What an open chunk takes more of.
@@ -53,7 +65,8 @@ impl Coordinator<'_> {
     /// Adds rows to the open chunk, or begins a new one.
     pub(super) fn add_rows(&mut self, statement: AnalyzedStatement, placed: PlacedRows) -> Result<(), Stopped> {
         let StatementKind::Rows(rows_statement) = &statement.info.kind else { return Ok(()) };
-        let rows = rows_statement.values.rows;
+        let values = rows_statement.values;
+        let rows = values.rows;
         let own_state = self.main.state().clone();
         let (placed, session) = self.with_deferred_checks(placed, &own_state);
         let limit_bytes = match placed {
@@ -73,9 +86,8 @@ impl Coordinator<'_> {
             && open.bytes < limit_bytes
             && open.rows + rows <= limit_rows
         {
-            open.chunk.statements.push(statement);
-            open.bytes += bytes;
-            open.rows += rows;
+            open.push(statement, rows);
+            self.begin_run(&placed, values, limit_bytes, limit_rows);
         } else {
             self.flush()?;
             let atomicity = self.large.atomicity();
@@ -277,6 +289,7 @@ impl Coordinator<'_> {
 
     /// Gives the workers the chunk that still takes statements.
     pub(super) fn admit_open(&mut self) -> Result<(), Stopped> {
+        self.run = None;
         match self.open.take() {
             Some(open) => self.admit(open.write_set, open.bytes, open.chunk),
             None => Ok(()),

@@ -37,6 +37,7 @@ mod record_place;
 mod rejecting;
 mod resume;
 mod row_effects;
+mod row_run;
 mod row_transaction;
 mod saved_values;
 mod schema_guard;
@@ -82,6 +83,7 @@ use prepared_texts::PreparedTexts;
 use rejecting::Rejecting;
 pub use resume::InDoubt;
 pub(crate) use resume::Resume;
+use row_run::RowRun;
 use row_transaction::RowTransaction;
 pub(crate) use row_transaction::{HELD_BYTES, SMALL_BYTES};
 use saved_values::SavedValues;
@@ -103,6 +105,7 @@ pub(crate) struct Coordinator<'l> {
     folds_case: bool,
     held: Held,
     open: Option<OpenChunk>,
+    run: Option<RowRun>,
     /// SETs that are not sent yet.
     sets: Vec<AnalyzedStatement>,
     saved: SavedValues,
@@ -163,6 +166,7 @@ impl<'l> Coordinator<'l> {
             folds_case,
             held: Held::default(),
             open: None,
+            run: None,
             sets: Vec::new(),
             saved: SavedValues::default(),
             batch: MainBatch::default(),
@@ -193,7 +197,7 @@ impl<'l> Coordinator<'l> {
 
     /// Takes the next statement of the stream. `ahead`: what was found of it when it was read ahead.
     pub(crate) fn statement(&mut self, statement: Statement, ahead: Option<Analysis>) -> Result<(), Stopped> {
-        let Statement { text, location, terminator, .. } = statement;
+        let Some(Statement { text, location, terminator, .. }) = self.continue_run(statement) else { return Ok(()) };
         self.progress.statement_read(&text);
         let info = self.prepared.resolve(self.main.analyze(&text, ahead));
         let statement = AnalyzedStatement { text, location, is_vertical: terminator == Terminator::GoVertical, info };
