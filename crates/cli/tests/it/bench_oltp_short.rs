@@ -173,8 +173,9 @@ fn a_lost_connection_ends_the_run_with_its_reason() {
         "#!/bin/sh\nfor last; do :; done\n[ \"$last\" = run ] || exec {sysbench} \"$@\"\n\
          socket=$(echo \"$@\" | sed 's/.*--mysql-socket=\\([^ ]*\\).*/\\1/')\n\
          sql() {{ mariadb --no-defaults -u root -S \"$socket\" -N \"$@\"; }}\n\
-         (sleep 0.5; sql -e \"SELECT CONCAT('KILL ', ID, ';') FROM information_schema.PROCESSLIST WHERE DB = 'sbtest'\" | sql -f) &\n\
-         {sysbench} \"$@\"; status=$?; wait; exit $status\n",
+         kills=\"SELECT CONCAT('KILL ', ID, ';') FROM information_schema.PROCESSLIST WHERE DB = 'sbtest' AND COMMAND <> 'Sleep'\"\n\
+         (while sleep 0.2; do sql -e \"$kills\" | sql -f; done) > /dev/null 2>&1 &\n\
+         {sysbench} \"$@\"; status=$?; kill $!; exit $status\n",
         sysbench = find_sysbench().unwrap().display()
     );
     fs::write(&sysbench, script).unwrap();
