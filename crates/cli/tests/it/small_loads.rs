@@ -107,15 +107,26 @@ impl<'s> Case<'s> {
         (running, other)
     }
 
-    /// The same, killed there, and the statement has not run.
+    /// The same, killed there, and the statement has not run. A slow machine may need several tries: after a second, the
+    /// load is on record on the server.
     fn killed(&self) {
-        self.server.reset();
-        let (running, _other) = self.waiting();
-        signal(&running, Signal::KILL);
-        running.finish_within(LIMIT);
-        end_statement(self.server, "DROP TABLE held%");
+        for _ in 0..KILLED_TRIES {
+            self.server.reset();
+            let (running, _other) = self.waiting();
+            signal(&running, Signal::KILL);
+            running.finish_within(LIMIT);
+            end_statement(self.server, "DROP TABLE held%");
+            let schemas = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'hortator'";
+            if self.server.rows_of_case(schemas) == [["0"]] && self.files().len() == 1 {
+                return;
+            }
+            self.files().into_iter().for_each(|file| fs::remove_file(file).unwrap());
+        }
+        panic!("the load is on record on the server each time");
     }
 }
+
+const KILLED_TRIES: u32 = 20;
 
 /// For what waits in line 3, and cannot be done twice.
 const WAITING: &str = "\
@@ -341,15 +352,9 @@ fn another_server() {
     let server = durable();
     let case = Case::new(&server, WAITING);
     case.killed();
-    let is_on_server = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'hortator'";
-    let expected = match server.rows_of_case(is_on_server)[0][0].as_str() {
-        "0" => "nothing to resume",
-        // The machine was so slow that it is an ordinary load.
-        _ => "this server is ",
-    };
     let server_id = server.rows_of_case("SELECT @@GLOBAL.server_id")[0][0].clone();
     server.connect().execute(b"SET GLOBAL server_id = 7777").unwrap();
-    assert_tells(&case.load(&["--resume"]), 1, &[expected]);
+    assert_tells(&case.load(&["--resume"]), 1, &["nothing to resume"]);
     server.connect().execute(format!("SET GLOBAL server_id = {server_id}").as_bytes()).unwrap();
     let other = durable();
     other.reset();
@@ -443,7 +448,8 @@ fn the_server_is_gone_at_the_end() {
     drop(other);
     signal(&running, Signal::INT);
     assert!(running.finish_within(LIMIT).status.is_some_and(|status| status != 0));
-    assert_eq!(case.files().len(), 1);
+    // None where the machine was so slow that the server had it on record before.
+    assert!(case.files().len() <= 1, "{:?}", case.files());
     server.sandbox().node(0).start().unwrap();
     assert_tells(&case.load(&["--resume"]), 0, &[]);
     assert_waited(&server);
