@@ -109,7 +109,20 @@ impl Sysbench {
     /// Creates the tables and fills them.
     pub(super) fn fill(&self, socket: &Path, stop: &AtomicBool) -> Result<(), Error> {
         let mut command = self.command(&[socket.to_owned()], FILL_THREADS);
-        measure::run(command.arg("prepare"), &self.log, stop).map(drop)
+        self.finished(command.arg("prepare"), stop).map(drop)
+    }
+
+    /// Runs the command to its end. Behind an error each thread still reports its counts, so that the end of the output need
+    /// not tell the reason: what failed first does.
+    fn finished(&self, command: &mut Command, stop: &AtomicBool) -> Result<Usage, Error> {
+        measure::run(command, &self.log, stop).map_err(|error| match error {
+            Error::Failed { program, status, output } => {
+                let log = fs::read(&self.log).unwrap_or_default();
+                let reason = first_error(&String::from_utf8_lossy(&log)).unwrap_or(output);
+                Error::Failed { program, status, output: reason }
+            }
+            error => error,
+        })
     }
 
     /// Runs transactions on these servers, a thread on each in turn.
@@ -126,7 +139,7 @@ impl Sysbench {
         // By default three of four ids are of one hundredth of the rows, which the buffer pool holds.
         command.args(["--rand-type=uniform", "--histogram=on", "--report-interval=1"]);
         command.arg(format!("--time={seconds}")).arg(format!("--forced-shutdown={SHUTDOWN_LIMIT_S}"));
-        let usage = measure::run(command.arg("run"), &self.log, stop)?;
+        let usage = self.finished(command.arg("run"), stop)?;
         let text = fs::read_to_string(&self.log).map_err(Error::io(format!("reading {}", self.log.display())))?;
         let report = WindowReport::parse(&text, seconds).ok_or_else(|| {
             Error::Answer(format!("sysbench's report is not of the form of version 1.0: read {}", self.log.display()))
@@ -173,6 +186,12 @@ impl WindowReport {
         report.transactions_per_s = rate?;
         Some(report)
     }
+}
+
+/// The first error in sysbench's output, with the second one: the failed statement, and the server's number and text of it.
+fn first_error(log: &str) -> Option<String> {
+    let errors: Vec<&str> = log.lines().filter(|line| line.starts_with("FATAL: ")).take(2).collect();
+    (!errors.is_empty()).then(|| errors.join("\n"))
 }
 
 /// The latency that a share of all transactions does not exceed, of several windows.
@@ -244,6 +263,13 @@ SQL statistics:
         let quantiles = [0.5, 0.9, 0.94, 0.95, 0.99, 1.0].map(|share| quantile_ms(&both, share));
         assert_eq!(quantiles, [1.0, 1.0, 4.0, 8.0, 8.0, 9.0]);
         assert_eq!(quantile_ms(&[], 0.5), 0.0);
+    }
+
+    #[test]
+    fn the_first_error_is_the_reason() {
+        let log = "Threads started!\nFATAL: execute returned 2006\nFATAL: thread_run failed\nhortator: commits 0\nFATAL: other\n";
+        assert_eq!(first_error(log).as_deref(), Some("FATAL: execute returned 2006\nFATAL: thread_run failed"));
+        assert_eq!(first_error(REPORT), None);
     }
 
     #[test]
