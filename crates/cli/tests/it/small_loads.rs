@@ -2,6 +2,7 @@
 //! resumed where that file says nothing.
 
 mod on_server;
+mod other_rows;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -39,6 +39,21 @@ pub enum Error {
         differs: String,
     },
 
+    /// Tables of a load with a local record have changed since it was killed.
+    #[error(
+        "cannot resume load {load_id}: it was killed when it had inserted {recorded} rows into the new table {table}, which has \
+         more rows now; load again without --resume, or give the load up with --discard-checkpoint={load_id}, if somebody has \
+         loaded the table since; delete the other rows and resume, if not"
+    )]
+    MoreRows {
+        /// The load's number.
+        load_id: u64,
+        /// The table, as `schema.table`.
+        table: String,
+        /// The rows of the load.
+        recorded: u64,
+    },
+
     /// Several loads could be meant.
     #[error("several loads of {input} are interrupted: choose one with --resume=ID ({ids})")]
     Several {

@@ -21,7 +21,8 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hortator_mysql::{Connection, Flavor, Row};
+use hortator_mysql::catalog::TableName;
+use hortator_mysql::{Connection, Flavor, Row, quote_identifier, quote_string};
 
 use super::load_registry::{self, text};
 use super::local_journal::{
@@ -184,6 +185,7 @@ pub(super) fn import(
         meant.retain(|file| !on_server.contains(&file.load_id()));
         let Some(running) = meant.iter().find(|file| file.is_running()) else {
             for file in &meant {
+                check_rows(connection, file)?;
                 load_registry::register(connection, statements, file.load_id(), &file.record, &file.anchor)?;
             }
             return Ok(meant);
@@ -197,6 +199,53 @@ pub(super) fn import(
         drop(meant);
         thread::sleep(CHANGE_PAUSE);
     }
+}
+
+/// Whether the tables that a load has created hold no other rows than those that it has inserted. The server has no trace of
+/// such a load: the same input may have been loaded since by somebody who does not see the record, or the server's storage may
+/// have been set back and have gone another way.
+fn check_rows(connection: &mut Connection, file: &RecordFile) -> Result<(), Error> {
+    for (table, recorded) in &file.rows {
+        let query = [
+            b"SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') \
+              AND ENGINE IN ('InnoDB', 'MyISAM', 'Aria', 'MEMORY', 'ROCKSDB') AND TABLE_SCHEMA = "
+                .as_slice(),
+            &quote_string(&table.schema),
+            b" AND TABLE_NAME = ",
+            &quote_string(&table.table),
+        ]
+        .concat();
+        // Gone since, or a view in its place, as in many dumps; or the rows are those of other tables.
+        if number(connection, &query)? == 0 {
+            continue;
+        }
+        let place = [quote_identifier(&table.schema), quote_identifier(&table.table)].join(&b'.');
+        let limit = format!(" LIMIT {}) AS found", recorded + 1);
+        let query = [b"SELECT COUNT(*) FROM (SELECT 1 FROM ".as_slice(), &place, limit.as_bytes()].concat();
+        if number(connection, &query)? > *recorded {
+            return Err(Error::MoreRows { load_id: file.load_id(), table: table.to_string(), recorded: *recorded });
+        }
+    }
+    Ok(())
+}
+
+fn number(connection: &mut Connection, query: &[u8]) -> Result<u64, hortator_mysql::Error> {
+    let rows = connection.fetch(query)?;
+    Ok(rows.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0))
+}
+
+/// A load with a local record of the same files, but with other options.
+pub(super) fn with_other_options(
+    statements: &Statements,
+    facts: &RecordFacts,
+    identity: &Identity,
+    folder: Option<&Path>,
+) -> Option<Error> {
+    facts.records(statements, folder).iter().find_map(|file| {
+        let found = &file.record.input;
+        let differs = found.differs_in_options(identity).filter(|_| found.files == identity.files)?;
+        Some(Error::OtherOptions { load_id: file.load_id(), differs })
+    })
 }
 
 /// The loads with local records and none on the server.
@@ -236,6 +285,16 @@ impl Checkpoints {
             return Ok(());
         }
         self.register_locked(&mut self.local())
+    }
+
+    /// The load creates a table: its local record says so, while it has one. Before the table is there.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn create_table(&self, table: &TableName) -> Result<(), hortator_mysql::Error> {
+        let mut local = self.local();
+        let written = local.create_table(table);
+        written.or_else(|error| self.give_up(&mut local, &error))
     }
 
     pub(super) fn register_locked(&self, local: &mut LocalJournal) -> Result<(), hortator_mysql::Error> {

@@ -172,7 +172,11 @@ impl Checkpoints {
         let load_id = match (&begun, start) {
             (Some(local), _) => local.load_id(),
             (None, Start::New) => load_registry::begin(connection, &statements, identity, threads)?,
-            (None, Start::Resume) => load_registry::find(connection, &statements, identity)?,
+            (None, Start::Resume) => load_registry::find(connection, &statements, identity).map_err(|error| {
+                let facts = asked.as_ref().filter(|_| matches!(error, Error::Nothing { .. }));
+                let other = |facts| local_record::with_other_options(&statements, facts, identity, journal_folder);
+                facts.and_then(other).unwrap_or(error)
+            })?,
             (None, Start::ResumeId(id)) => load_registry::find_id(connection, &statements, id, Some(identity))?,
         };
         if !is_new {

@@ -176,10 +176,14 @@ impl Coordinator<'_> {
         if drains {
             self.finish()?;
         }
+        let may_create = creates && !self.surely_creates(info);
         let mut creates_absent = creates && tables.len() == 1;
         for table in &tables {
             let is_absent = self.catalog.exists(table) == Some(false);
             creates_absent &= is_absent;
+            if may_create && is_absent {
+                self.main.record_created(table, &statement)?;
+            }
             self.forget(table);
             if creates {
                 self.catalog.note_created(table, !self.pool.is_forced());

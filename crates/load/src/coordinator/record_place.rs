@@ -38,7 +38,21 @@ impl Coordinator<'_> {
         let database = self.main.state().database.as_deref();
         let may_stay = self.main.status().autocommit()
             && may_stay_local(statement, &self.main.dialect(), database, checkpoints.own_names());
-        if may_stay { Ok(()) } else { self.main.register(statement) }
+        if may_stay { self.record_created(statement) } else { self.main.register(statement) }
+    }
+
+    /// Whether a statement that creates tables creates them, or fails and ends the load; else that depends on what is there.
+    pub(super) fn surely_creates(&self, info: &StatementInfo) -> bool {
+        info.is(Trait::CreatesTable) && !info.is_idempotent() && !self.pool.is_forced()
+    }
+
+    /// The local record names the table that a statement creates.
+    fn record_created(&mut self, statement: &AnalyzedStatement) -> Result<(), Stopped> {
+        let created = statement.info.tables.first().filter(|_| self.surely_creates(&statement.info));
+        match created.and_then(|named| self.names().resolve(named)) {
+            Some(table) => self.main.record_created(&table, statement),
+            None => Ok(()),
+        }
     }
 
     /// Whether a statement changes accounts, and none by whose name this load logs in.
@@ -234,6 +248,8 @@ mod tests {
             "SELECT * FROM t FOR UPDATE",
             "INSTALL SONAME 'auth_ed25519'",
             "RENAME TABLE t TO u",
+            "ALTER TABLE t RENAME TO u",
+            "ALTER TABLE t EXCHANGE PARTITION p WITH TABLE u",
             "SHUTDOWN",
         ] {
             assert!(!may_stay(text, "d"), "{text}");

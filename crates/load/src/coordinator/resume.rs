@@ -428,6 +428,11 @@ impl Coordinator<'_> {
         passed.span.end_byte = location.byte + text.len() as u64;
         partial.passed = Some(passed);
         if location.ordinal == checkpoint.span.last {
+            if partial.rows > 0 {
+                let found =
+                    format!("table {name} has {} more rows, of somebody else: delete them and resume", partial.rows);
+                return self.stop_resume(statement, found);
+            }
             self.end_partial_rows(statement)?;
         }
         Ok(true)

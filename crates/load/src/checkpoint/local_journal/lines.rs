@@ -4,6 +4,7 @@
 //!   <check> H <format> <load> <journal> <generation> <boot id>
 //!   <check> L <record>                                              what it says of the load: see `local_record`
 //!   <check> S                                                       the load is on record on the server too
+//!   <check> T <schema> <table>                                      the load creates this table, behind an L
 //!   <check> B <first> <last> <digest> <state> <rows> <last id> <line> <byte> <end byte> <file> <table> <hint>    begun
 //!   <check> E <first> <last> <digest> <state> <rows> <last id> <end byte> <hint>                                 ended
 //!   <check> R <first>                                                                   nothing of it is there
@@ -16,6 +17,7 @@
 
 use std::collections::BTreeMap;
 
+use hortator_mysql::catalog::TableName;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::checkpoint::{Checkpoint, RecoveryHint, Span, State};
@@ -45,6 +47,8 @@ pub(super) struct Contents {
     pub(super) id: FileId,
     /// What it says of the load itself, which is on record nowhere else.
     pub(super) local_record: Option<String>,
+    /// Tables that the load was to create while that was so.
+    pub(super) created: Vec<TableName>,
     /// In the order of the stream.
     pub(super) checkpoints: Vec<Checkpoint>,
     /// All of it is on disk, and nothing was written behind it.
@@ -70,6 +74,14 @@ pub(super) fn local_record(record: &str) -> Vec<u8> {
 /// The load is on record on the server.
 pub(super) fn on_server() -> Vec<u8> {
     checked(ON_SERVER)
+}
+
+/// The load creates this table.
+pub(super) fn created(table: &TableName) -> Vec<u8> {
+    let mut line = Line::new("T", 32 + 2 * (table.schema.len() + table.table.len()));
+    line.hex(&table.schema);
+    line.hex(&table.table);
+    line.finish()
 }
 
 /// A statement begins, or is recorded at once.
@@ -126,6 +138,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, Damaged> {
     let id = lines.next().and_then(unchecked).and_then(read_header).ok_or(Damaged)?;
     let mut found: BTreeMap<u64, Checkpoint> = BTreeMap::new();
     let mut local_record = None;
+    let mut created = Vec::new();
     let mut is_closed = false;
     for line in lines {
         // What is said of the load may be added by another process.
@@ -139,12 +152,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents, Damaged> {
             "E" => read_ended(rest, &mut found).ok_or(Damaged)?,
             "R" => drop(rest.parse().ok().and_then(|first: u64| found.remove(&first)).ok_or(Damaged)?),
             "L" => local_record = Some(unhex(rest).ok_or(Damaged)?),
+            "T" => created.push(read_created(rest).ok_or(Damaged)?),
             ON_SERVER => local_record = None,
             "C" => is_closed = true,
             _ => return Err(Damaged),
         }
     }
-    Ok(Contents { id, local_record, checkpoints: found.into_values().collect(), is_closed })
+    Ok(Contents { id, local_record, created, checkpoints: found.into_values().collect(), is_closed })
 }
 
 fn read_header(line: &str) -> Option<FileId> {
@@ -155,6 +169,11 @@ fn read_header(line: &str) -> Option<FileId> {
     let generation = words.next()?.parse().ok()?;
     let boot_id = words.next()?.to_owned();
     (format == FORMAT && words.next().is_none()).then_some(FileId { load_id, journal_id, generation, boot_id })
+}
+
+fn read_created(line: &str) -> Option<TableName> {
+    let (schema, table) = line.split_once(' ')?;
+    Some(TableName { schema: unhex_bytes(schema)?, table: unhex_bytes(table)? })
 }
 
 fn read_begun(line: &str) -> Option<Checkpoint> {
@@ -283,10 +302,12 @@ pub(super) fn hexed(text: &str) -> String {
 }
 
 pub(super) fn unhex(word: &str) -> Option<String> {
+    String::from_utf8(unhex_bytes(word)?).ok()
+}
+
+fn unhex_bytes(word: &str) -> Option<Vec<u8>> {
     if word == "-" {
-        return Some(String::new());
+        return Some(Vec::new());
     }
-    let pairs = (0..word.len()).step_by(2);
-    let bytes: Option<Vec<u8>> = pairs.map(|at| u8::from_str_radix(word.get(at..at + 2)?, 16).ok()).collect();
-    String::from_utf8(bytes?).ok()
+    (0..word.len()).step_by(2).map(|at| u8::from_str_radix(word.get(at..at + 2)?, 16).ok()).collect()
 }

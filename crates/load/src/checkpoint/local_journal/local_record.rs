@@ -3,14 +3,16 @@
 //! The file has a name of its own and is locked as long as the load runs. Once the load is on record on the server, the row
 //! there names this file, and it is a local journal like any other.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use hortator_mysql::catalog::TableName;
 use serde::{Deserialize, Serialize};
 
 use super::anchor::{Anchor, Beginning};
 use super::file;
-use crate::checkpoint::Identity;
+use crate::checkpoint::{Checkpoint, Identity, State};
 
 /// The ends of the files' names.
 pub(super) const EXTENSION: &str = "record";
@@ -62,6 +64,8 @@ pub(in crate::checkpoint) struct RecordFile {
     pub(in crate::checkpoint) record: LocalRecord,
     /// As the row on the server is to name it.
     pub(in crate::checkpoint) anchor: Anchor,
+    /// Tables that the load has created, and how many rows it has inserted; not those of which that is not known.
+    pub(in crate::checkpoint) rows: Vec<(TableName, u64)>,
     /// The lock of the file; `None` where another process has it: the load runs, or is being resumed.
     lock: Option<File>,
 }
@@ -104,5 +108,18 @@ fn record_file(path: PathBuf) -> Option<RecordFile> {
     let record: LocalRecord = serde_json::from_str(&contents.local_record?).ok()?;
     let (host, server) = (record.host.clone(), record.server_name.clone());
     let anchor = Anchor { id: contents.id, host, path, server, from: record.beginning() };
-    Some(RecordFile { record, anchor, lock })
+    let rows = created_rows(&contents.created, &contents.checkpoints);
+    Some(RecordFile { record, anchor, rows, lock })
+}
+
+/// Of created tables: the rows that these checkpoints record. That of an open intent may or may not be there: its table is
+/// left out.
+fn created_rows(created: &[TableName], checkpoints: &[Checkpoint]) -> Vec<(TableName, u64)> {
+    let distinct: BTreeSet<&TableName> = created.iter().collect();
+    let rows = |table: &TableName| {
+        let name = table.to_string();
+        let mut own = checkpoints.iter().filter(|checkpoint| checkpoint.table == name);
+        own.try_fold(0, |rows, checkpoint| (checkpoint.state != State::Intent).then_some(rows + checkpoint.rows))
+    };
+    distinct.into_iter().filter_map(|table| Some((table.clone(), rows(table)?))).collect()
 }

@@ -35,6 +35,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use hortator_mysql::catalog::TableName;
+
 use super::Checkpoint;
 use entries::Entries;
 use file::JournalFile;
@@ -187,6 +189,15 @@ impl LocalJournal {
             let _ = open.write(&lines::on_server());
         }
         self.record = None;
+    }
+
+    /// The load creates a table: where it is on record nowhere else, the file says so.
+    pub(super) fn create_table(&mut self, table: &TableName) -> io::Result<()> {
+        match self.open.as_mut().filter(|_| self.record.is_some()) {
+            Some(open) if open.file.has_room(ENDS_BYTES) => open.write(&lines::created(table)),
+            Some(_) => Err(io::Error::from(io::ErrorKind::StorageFull)),
+            None => Ok(()),
+        }
     }
 
     /// Nothing is recorded in the file that is open.

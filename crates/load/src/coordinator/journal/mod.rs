@@ -252,6 +252,15 @@ impl MainSession<'_> {
         self.apart(&statement.location, &statement.text, Checkpoints::register)
     }
 
+    /// The local record of the load names a table that the statement creates.
+    pub(in crate::coordinator) fn record_created(
+        &mut self,
+        table: &TableName,
+        statement: &AnalyzedStatement,
+    ) -> Result<(), Stopped> {
+        self.apart(&statement.location, &statement.text, |checkpoints| checkpoints.create_table(table))
+    }
+
     /// Whether what runs now is committed by a later statement of the dump.
     pub(super) fn is_in_dumps_transaction(&self) -> bool {
         !matches!(self.journal, Journal::Internal(_)) && (self.status().in_transaction() || !self.status().autocommit())
