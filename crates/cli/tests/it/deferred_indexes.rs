@@ -7,6 +7,7 @@ mod cluster_faults;
 mod ended;
 mod faults;
 mod fulltext;
+mod lost_session;
 mod on_cluster;
 
 use std::io::Write;

@@ -56,6 +56,7 @@ mod plan_predictions;
 mod programs;
 mod random;
 mod rejected;
+mod relay;
 mod replicate;
 mod resumed;
 mod resumed_corners;

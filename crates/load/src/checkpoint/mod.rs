@@ -226,6 +226,32 @@ impl Checkpoints {
         load_registry::claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(Error::into_server)
     }
 
+    /// Does something while nobody has the lock of a session, if the server ends that within so many seconds; gives whether it did.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub(crate) fn at_end_of_session(
+        &self,
+        connection: &mut Connection,
+        number: usize,
+        timeout_s: u32,
+        found: impl FnOnce(),
+    ) -> Result<bool, hortator_mysql::Error> {
+        load_registry::at_end(connection, self.load_id, number, timeout_s, found)
+    }
+
+    /// Ends a session that is lost, if it runs nothing. Gives whether that is so.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub(crate) fn end_idle_session(
+        &self,
+        connection: &mut Connection,
+        number: usize,
+    ) -> Result<bool, hortator_mysql::Error> {
+        Ok(load_registry::end_idle(connection, self.load_id, number)?.is_some())
+    }
+
     /// Writes a checkpoint over the connection of the statement, within its transaction if there is one. A duplicate key
     /// (1062) means that the checkpoint exists.
     ///

@@ -22,6 +22,7 @@ mod definition;
 mod need;
 mod nodes;
 mod report;
+mod sessions;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,8 +32,8 @@ use std::time::{Duration, Instant};
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Error, Flavor, Version};
 
-use crate::checkpoint::{CheckpointMode, Checkpoints, KEY_SESSION, MissingKeysOf};
-use crate::cluster::{Targets, WriterConnection};
+use crate::checkpoint::{CheckpointMode, Checkpoints, MissingKeysOf};
+use crate::cluster::Targets;
 use crate::lexer::Location;
 use crate::load::Options;
 use crate::progress::Progress;
@@ -41,6 +42,8 @@ use crate::report::Failure;
 pub use definition::Key;
 pub(crate) use need::may_need_keys;
 pub use report::{BuiltKeys, DeferredKeysReport, KeptKeys};
+pub(crate) use sessions::KEY_SESSIONS;
+use sessions::KeySessions;
 
 /// Tables whose keys are built at the same time on a single server.
 pub(crate) const BUILDS_LIMIT: usize = 3;
@@ -118,10 +121,7 @@ pub(crate) struct DeferredKeys {
     state: Mutex<State>,
     /// Held by who builds what is missing at the end.
     end: Mutex<()>,
-    /// The sessions that drop and build keys: opened at the start, as the dump may change who can log in. Each holds the
-    /// lock of its number, so that nobody drops or builds keys while the server goes on with a statement of a session
-    /// that is lost. Held during queries; nobody who holds one waits for another thread.
-    sessions: [Mutex<Option<WriterConnection>>; BUILDS_LIMIT],
+    sessions: KeySessions,
 }
 
 #[derive(Debug, Default)]
@@ -166,12 +166,10 @@ impl DeferredKeys {
             targets: Arc::clone(targets),
             state: Mutex::new(State { missing, ..State::default() }),
             end: Mutex::default(),
-            sessions: Default::default(),
+            sessions: KeySessions::new(targets),
         };
         if let Some(checkpoints) = checkpoints.filter(|_| mode != DeferIndexes::Never) {
-            for (number, session) in deferred.sessions.iter().enumerate() {
-                *lock(session) = Some(deferred.connect(checkpoints, number)?);
-            }
+            deferred.sessions.open(checkpoints)?;
         }
         Ok(deferred)
     }
@@ -200,7 +198,7 @@ impl DeferredKeys {
         table: &TableName,
         location: &Location,
     ) -> Result<(), Error> {
-        self.on_connection(checkpoints, |connection| {
+        self.sessions.run(checkpoints, |connection| {
             let reason = match build::deferrable(connection, table) {
                 Ok(Ok(keys)) => {
                     return self.drop_recorded(connection, checkpoints, &MissingKeys::of(table, keys, location));
@@ -251,7 +249,7 @@ impl DeferredKeys {
         let Some(missing) = self.lock().missing.get(table).cloned() else { return Ok(()) };
         let start = Instant::now();
         progress.key_builds.fetch_add(1, Relaxed);
-        let built = self.on_connection(checkpoints, |connection| {
+        let built = self.sessions.run(checkpoints, |connection| {
             let took = build::build(connection, &missing, self.stops_cluster())?;
             checkpoints.forget_missing_keys(table).map(|()| took)
         });
@@ -344,37 +342,6 @@ impl DeferredKeys {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
-    }
-
-    /// Runs `work` on one of the sessions, which is given up where it is lost.
-    fn on_connection<T>(
-        &self,
-        checkpoints: &Checkpoints,
-        work: impl FnOnce(&mut Connection) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let free =
-            self.sessions.iter().enumerate().find_map(|(number, session)| Some((number, session.try_lock().ok()?)));
-        let (number, mut session) = free.unwrap_or_else(|| (0, lock(&self.sessions[0])));
-        // A server that was started again has ended it, and a former writer has no say any more.
-        let is_usable = |open: &mut WriterConnection| {
-            self.targets.is_current(open.failover_epoch) && open.connection.ping().is_ok()
-        };
-        let open = match session.take().and_then(|mut open| is_usable(&mut open).then_some(open)) {
-            Some(open) => open,
-            None => self.connect(checkpoints, number)?,
-        };
-        let result = work(&mut session.insert(open).connection);
-        if result.as_ref().is_err_and(|error| !matches!(error, Error::Server(_))) {
-            *session = None;
-        }
-        result
-    }
-
-    fn connect(&self, checkpoints: &Checkpoints, number: usize) -> Result<WriterConnection, Error> {
-        let mut writer = self.targets.connect_internal(&|| false)?;
-        checkpoints.claim(&mut writer.connection, KEY_SESSION + number)?;
-        build::settings(&mut writer.connection)?;
-        Ok(writer)
     }
 }
 

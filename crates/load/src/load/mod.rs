@@ -112,11 +112,14 @@ impl Load {
             }
         }?;
         let sessions = sessions.inspect_err(|_| forget_empty(checkpoints.as_ref()))?;
-        if let Some(rejects) = &rejects {
-            rejects.begin(checkpoints.as_ref().map(Checkpoints::load_id).unwrap_or_default())?;
-        }
-        let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
-        let deferred_keys = DeferredKeys::open(&options, &targets, checkpoints.as_ref(), &version)?;
+        let open_rest = || {
+            if let Some(rejects) = &rejects {
+                rejects.begin(checkpoints.as_ref().map(Checkpoints::load_id).unwrap_or_default())?;
+            }
+            let deferral = Deferral::of_load(&options, checkpoints.as_ref())?;
+            Ok((deferral, DeferredKeys::open(&options, &targets, checkpoints.as_ref(), &version)?))
+        };
+        let (deferral, deferred_keys) = open_rest().inspect_err(|_: &OpenError| forget_empty(checkpoints.as_ref()))?;
         let mut rows_before = 0;
         if let Some(checkpoints) = checkpoints.as_ref().filter(|_| options.start != Start::New) {
             for (table, rows) in checkpoints.rows_by_table()? {

@@ -325,6 +325,10 @@ fn killed_at_many_points() {
             if outcome.status == Some(0) {
                 break;
             }
+            if !has_records(&server) && has_table(&server, "hortator_case", "t0") {
+                // It was over when it was ended.
+                break;
+            }
             assert!(kills < 40, "round {round}: {}", outcome.messages);
             assert!(!outcome.messages.contains("panicked"), "{}", outcome.messages);
             has_begun = !outcome.messages.contains("nothing to resume") && (has_begun || has_records(&server));
@@ -334,9 +338,12 @@ fn killed_at_many_points() {
     }
 }
 
+fn has_table(server: &Server, schema: &str, table: &str) -> bool {
+    let query = "SELECT COUNT(*) FROM information_schema.TABLES";
+    server.rows_of_case(&format!("{query} WHERE TABLE_SCHEMA = '{schema}' AND TABLE_NAME = '{table}'")) != [["0"]]
+}
+
 fn has_records(server: &Server) -> bool {
-    let query =
-        "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'hortator' AND TABLE_NAME = 'chunks'";
-    server.rows_of_case(query)[0][0] != "0"
+    has_table(server, "hortator", "chunks")
         && server.rows_of_case("SELECT COUNT(*) FROM hortator.chunks WHERE first = 0")[0][0] != "0"
 }
