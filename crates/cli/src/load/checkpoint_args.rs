@@ -111,11 +111,19 @@ impl CheckpointArgs {
         } else if let Some(id) = self.discard_checkpoint {
             let id = Some(id).filter(|id| *id != 0);
             let discarded = checkpoint::discard(connect, self.schema(), id, self.journal_folder().as_deref())?;
-            match discarded.len() {
-                0 => println!("no interrupted load has checkpoints in the schema `{}`", self.schema()),
-                _ => discarded
-                    .iter()
-                    .for_each(|id| println!("discarded the checkpoints of load {id}; the loaded rows stay")),
+            for id in &discarded.loads {
+                println!("discarded the checkpoints of load {id}; the loaded rows stay");
+            }
+            for missing in &discarded.never_built {
+                eprintln!("hortator: indexes are missing and stay so: {missing}");
+            }
+            if let Some(last) = discarded.refused.len().checked_sub(1) {
+                let refused: Vec<String> = discarded.refused.iter().map(ToString::to_string).collect();
+                refused[..last].iter().for_each(|error| eprintln!("hortator: {error}"));
+                anyhow::bail!("{}", refused[last]);
+            }
+            if discarded.loads.is_empty() {
+                println!("no interrupted load has checkpoints in the schema `{}`", self.schema());
             }
         }
         Ok(self.replaces_load())

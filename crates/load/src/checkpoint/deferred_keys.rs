@@ -20,6 +20,10 @@ pub(super) const FORMAT_WITH_KEYS: u64 = 3;
 /// Its table.
 pub(super) const TABLE: &str = "deferred_keys";
 
+/// What a server says of keys for a table that has changed: a column is gone, or is of a type without such keys; or there is a
+/// view in its place.
+const OF_OTHER_TABLE: [u16; 5] = [1072, 1170, 1283, 1347, 1687];
+
 impl Checkpoints {
     /// Creates the table of the records if it is missing.
     ///
@@ -136,19 +140,31 @@ pub(super) fn missing(
         .collect()
 }
 
-/// Builds the keys that a load has left missing, before its record is discarded.
-pub(super) fn restore(connection: &mut Connection, statements: &Statements, load_id: u64) -> Result<(), Error> {
+/// Builds the keys that a load has left missing, before its record is discarded. Gives, in words, what can never be built,
+/// because the tables are others by now.
+pub(super) fn restore(
+    connection: &mut Connection,
+    statements: &Statements,
+    load_id: u64,
+) -> Result<Vec<String>, Error> {
     let recorded = missing(connection, statements, load_id)?;
     if !recorded.is_empty() {
         await_key_sessions(connection, load_id)?;
     }
+    let mut never = Vec::new();
     for missing in recorded {
         let is_node = build::settings(connection)?;
-        build::build(connection, &missing, is_node)
-            .map_err(|error| Error::MissingKeys { load_id, message: build::failure_message(&missing, &error) })?;
-        forget(connection, statements, load_id, &missing.table)?;
+        match build::build(connection, &missing, is_node) {
+            Ok(_) => forget(connection, statements, load_id, &missing.table)?,
+            Err(error) if error.code().is_some_and(|code| OF_OTHER_TABLE.contains(&code)) => {
+                never.push(format!("{} has changed since: {}: {error}", missing.table, build::alter_text(&missing)));
+            }
+            Err(error) => {
+                return Err(Error::MissingKeys { load_id, message: build::failure_message(&missing, &error) });
+            }
+        }
     }
-    Ok(())
+    Ok(never)
 }
 
 /// Removes the records of a load.

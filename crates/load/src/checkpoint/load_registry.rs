@@ -55,7 +55,9 @@ pub(super) fn begin(
         if identity.is_certain() && !is_new {
             for (id, _, _) in loads(connection, statements)?.iter().filter(|(_, found, _)| found == identity) {
                 if holder(connection, *id)?.is_none() {
-                    deferred_keys::restore(connection, statements, *id)?;
+                    if let Some(message) = deferred_keys::restore(connection, statements, *id)?.into_iter().next() {
+                        return Err(Error::MissingKeys { load_id: *id, message });
+                    }
                     remove(connection, statements, *id)?;
                 }
             }
@@ -387,7 +389,18 @@ fn remove_rows(
     connection.execute(&statements.retract(load_id, 0)).map(drop)
 }
 
-/// Discards the checkpoints of one load, or of all loads that do not run. Returns their IDs. `journal_folder`: where there
+/// What became of loads that were to be given up.
+#[derive(Debug, Default)]
+pub struct Discarded {
+    /// They are gone.
+    pub loads: Vec<u64>,
+    /// Indexes that they have left out and that nobody can build, in words: the tables are others by now.
+    pub never_built: Vec<String>,
+    /// Those that stay, because of indexes that cannot be built now.
+    pub refused: Vec<Error>,
+}
+
+/// Discards the checkpoints of one load, or of all loads that do not run. `journal_folder`: where there
 /// may be loads that are on record nowhere else.
 ///
 /// # Errors
@@ -397,7 +410,7 @@ pub fn discard(
     schema: &str,
     load_id: Option<u64>,
     journal_folder: Option<&Path>,
-) -> Result<Vec<u64>, Error> {
+) -> Result<Discarded, Error> {
     let options = ConnectOptions { database: None, charset: "utf8mb4".to_owned(), ..options.clone() };
     let statements = Statements::new(schema);
     let mut connection = connect(&options)?;
@@ -408,16 +421,21 @@ pub fn discard(
     if let Some(id) = load_id.filter(|_| records.is_empty()) {
         find_id(&mut connection, &statements, id, None)?;
     }
-    let mut discarded = Vec::new();
+    let mut discarded = Discarded::default();
     for id in all.into_iter().map(|(id, _, _)| id).filter(|id| is_meant(*id)) {
         match (holder(&mut connection, id)?, load_id) {
             (Some(connection_id), Some(load_id)) => return Err(Error::Running { load_id, connection_id }),
             (Some(_), None) => {}
-            (None, _) => {
-                deferred_keys::restore(&mut connection, &statements, id)?;
-                with_schema_lock(&mut connection, |connection| Ok(drop_or_remove(connection, &statements, id)?))?;
-                discarded.push(id);
-            }
+            (None, _) => match deferred_keys::restore(&mut connection, &statements, id) {
+                Ok(never_built) => {
+                    with_schema_lock(&mut connection, |connection| Ok(drop_or_remove(connection, &statements, id)?))?;
+                    discarded.loads.push(id);
+                    discarded.never_built.extend(never_built);
+                }
+                // The others are none of its business.
+                Err(error @ Error::MissingKeys { .. }) => discarded.refused.push(error),
+                Err(error) => return Err(error),
+            },
         }
     }
     for file in records {
@@ -425,7 +443,7 @@ pub fn discard(
         match (holder(&mut connection, id)?, load_id) {
             (None, _) if !file.is_running() => {
                 file.remove();
-                discarded.push(id);
+                discarded.loads.push(id);
             }
             (_, None) => {}
             (holder, Some(load_id)) => {

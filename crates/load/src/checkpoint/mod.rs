@@ -49,7 +49,7 @@ pub use entry::{COUNTERS_LIMIT, Checkpoint, Digest, LargeTransactionBegin, Recov
 pub use error::Error;
 pub use identity::Identity;
 pub use interrupted::{Interrupted, MissingKeysOf, interrupted};
-pub use load_registry::discard;
+pub use load_registry::{Discarded, discard};
 use local_journal::LocalJournal;
 pub use local_journal::LostJournal;
 use local_record::RecordFacts;

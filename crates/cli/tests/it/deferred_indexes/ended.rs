@@ -177,6 +177,30 @@ fn what_discards_the_record_builds_them() {
     assert!(shown(server, definition).contains("KEY `v` (`v`),\n  KEY `a` (`a`,`v`),\n"));
 }
 
+/// The table is another by now, so that nobody can build its indexes.
+#[test]
+fn a_record_of_a_table_that_has_changed_is_discarded() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let server = &pair.hortator;
+    let text = held_dump("");
+    for change in ["ALTER TABLE t DROP COLUMN v", "DROP TABLE t; CREATE VIEW t AS SELECT 1 AS id"] {
+        let (_folder, file, _) = end_held(server, &text, kill);
+        let mut somebody = server.connect();
+        somebody.select_db(b"hortator_case").unwrap();
+        change.split("; ").for_each(|statement| drop(somebody.execute(statement.as_bytes()).unwrap()));
+        let words = ["cannot be discarded", "hortator_case.t has changed since: ALTER TABLE", "ADD KEY `v` (`v`)"];
+        assert_tells(&run(load_into(server, &[&file])), 1, &words);
+        assert!(has_records(server));
+        let discarded = run(load_into(server, &["--discard-checkpoint"]));
+        assert_tells(&discarded, 0, &["indexes are missing and stay so: hortator_case.t has changed since"]);
+        assert!(String::from_utf8_lossy(&discarded.rows).contains("discarded the checkpoints of load "));
+        assert!(!has_records(server));
+    }
+}
+
 /// A load comes to the build, which somebody kills while it waits for another session.
 #[test]
 fn a_killed_build_is_told_and_can_be_done_again() {
