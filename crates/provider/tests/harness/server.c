@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,10 +91,13 @@ static int on_connected(void *context, const view_t *view) {
     log_end = view->state_id.seqno;
     if (server_is_strict) {
         CHECK(log_end >= journal_last(), "the log ends at %lld", (long long)log_end);
-        char path[4096];
+        /* All of it or what was there before, whenever the program is killed. */
+        char path[4096], new_path[4096];
         snprintf(path, sizeof path, "%s/history", data_dir);
-        FILE *file = fopen(path, "w");
-        CHECK(file != NULL && fwrite(&history, sizeof history, 1, file) == 1 && fclose(file) == 0, "%s", path);
+        snprintf(new_path, sizeof new_path, "%s/history.new", data_dir);
+        FILE *file = fopen(new_path, "w");
+        CHECK(file != NULL && fwrite(&history, sizeof history, 1, file) == 1 && fclose(file) == 0, "%s", new_path);
+        CHECK(rename(new_path, path) == 0, "%s: %s", path, strerror(errno));
     }
     move_on(OUT, CONNECTED);
     return 0;
