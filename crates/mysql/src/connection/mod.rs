@@ -4,6 +4,7 @@
 //! `wire` (packets), `transport` (sockets and TLS).
 
 mod auth;
+mod awake;
 mod binlog_stream;
 mod charset;
 mod command_error;
@@ -153,6 +154,14 @@ impl Connection {
         meanwhile();
         let outcome = self.response().read(Some(rows));
         outcome.map_err(|failure| self.explain("waiting for the answer to a statement", failure))
+    }
+
+    /// From here on, the thread stays awake for answers that come at once, if the server is on this machine and there are two
+    /// cores: for a connection whose short statements are all that runs. It costs a core up to 60 µs for each of them.
+    pub fn stay_awake(&mut self) {
+        if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
+            self.wire.stream_mut().socket_mut().stay_awake();
+        }
     }
 
     /// Runs one statement and drops its rows. Errors as in [`Connection::query`].

@@ -4,13 +4,14 @@ use std::io::{self, IoSlice, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::retry_on_intr;
-use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg, sockopt};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, sendmsg, sockopt};
 use rustls::{ClientConnection, StreamOwned};
 
+use super::awake::{self, Awake};
 use crate::{Address, Error};
 
 /// A silent TCP peer is probed after this time,
@@ -34,10 +35,28 @@ pub(super) enum Socket {
 pub(super) struct WokenOnce {
     stream: UnixStream,
     read_timeout: Option<Duration>,
+    /// Of a reader that may stay awake.
+    awake: Option<Awake>,
 }
 
 impl WokenOnce {
-    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if let Some(awake) = &mut self.awake
+            && awake.is_worth_it()
+        {
+            let begun = Instant::now();
+            while begun.elapsed() < awake::LIMIT {
+                match recv(&self.stream, &mut *buffer, RecvFlags::DONTWAIT) {
+                    Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                    Ok((_, bytes)) => {
+                        awake.came();
+                        return Ok(bytes);
+                    }
+                }
+            }
+            awake.did_not_come();
+        }
         let timeout = self.read_timeout.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
         let mut readable = [PollFd::new(&self.stream, PollFlags::IN)];
         // A signal ends `poll`, whatever its handler says.
@@ -54,7 +73,7 @@ impl Socket {
         let refused = |reason: String| Error::Connect { address: address.to_string(), reason };
         match address {
             Address::Socket(path) => match UnixStream::connect(path) {
-                Ok(stream) => Ok(Socket::Unix(WokenOnce { stream, read_timeout: None })),
+                Ok(stream) => Ok(Socket::Unix(WokenOnce { stream, read_timeout: None, awake: None })),
                 Err(error) => Err(refused(format!("{error}: check that the server runs and that this is its socket"))),
             },
             Address::Tcp { host, port } => {
@@ -72,6 +91,13 @@ impl Socket {
                 socket.read_timeout = timeout;
                 Ok(())
             }
+        }
+    }
+
+    /// From here on, reads may stay awake for what is about to come, if the peer runs on this machine.
+    pub(super) fn stay_awake(&mut self) {
+        if let Socket::Unix(socket) = self {
+            socket.awake = Some(Awake::default());
         }
     }
 

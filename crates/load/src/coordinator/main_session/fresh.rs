@@ -68,6 +68,7 @@ impl FreshSession {
         if let Some(checkpoints) = checkpoints.filter(|_| !*is_claimed) {
             checkpoints.claim(connection, MAIN_SESSION)?;
         }
+        connection.stay_awake();
         let questions = [b"SELECT 1 LIMIT 0".to_vec(), b"SET SESSION wait_timeout = DEFAULT".to_vec()];
         connection.fetch_each(&questions)?;
         let changes = connection.take_session_changes();
