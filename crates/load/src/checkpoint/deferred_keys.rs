@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use hortator_mysql::Connection;
 use hortator_mysql::catalog::TableName;
 
-use super::load_registry::{await_key_sessions, number, text};
+use super::load_registry::{number, text};
+use super::session_locks::await_key_sessions;
 use super::statements::{Statements, hex};
 use super::{Checkpoints, Error};
 use crate::deferred_keys::{Key, MissingKeys, build};

@@ -6,8 +6,9 @@ use hortator_mysql::{ConnectOptions, Connection};
 use serde::Serialize;
 
 use super::apart::anchor;
-use super::load_registry::{connect, holder, is_there, loads, rows_by_table, text};
+use super::load_registry::{connect, is_there, loads, rows_by_table, text};
 use super::local_journal::{self, Anchor, Beginning, RecordFile};
+use super::session_locks::holder;
 use super::statements::{Statements, hex};
 use super::{Checkpoint, Error, RecoveryHint, State, deferred_keys, local_record};
 use crate::deferred_keys::MissingKeys;

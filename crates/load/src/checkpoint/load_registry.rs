@@ -9,9 +9,9 @@ use super::apart::{anchor, read_anchor};
 use super::deferred_keys::{self, FORMAT_WITH_KEYS};
 use super::local_journal::{self, Anchor, LocalRecord};
 use super::local_record;
+use super::session_locks::{await_end, await_key_sessions, claim, holder};
 use super::statements::{Statements, hex};
-use super::{Error, Identity, KEY_SESSION, State};
-use crate::deferred_keys::KEY_SESSIONS;
+use super::{Error, Identity, State};
 use crate::session::open_long_lived;
 
 /// Keeps one load from dropping the schema while another load starts.
@@ -187,18 +187,6 @@ pub(super) fn take_over(
     Ok(())
 }
 
-/// Waits until the server has ended a former session of the load.
-fn await_end(connection: &mut Connection, load_id: u64, session: usize) -> Result<(), Error> {
-    claim(connection, load_id, session, super::LOCK_TIMEOUT_S)?;
-    connection.execute(format!("DO RELEASE_LOCK('{}')", lock(load_id, session)).as_bytes())?;
-    Ok(())
-}
-
-/// The same for those that drop and build keys: a server goes on with ALTER TABLE when its client is gone.
-pub(super) fn await_key_sessions(connection: &mut Connection, load_id: u64) -> Result<(), Error> {
-    (KEY_SESSION..KEY_SESSION + KEY_SESSIONS).try_for_each(|session| await_end(connection, load_id, session))
-}
-
 /// Records deferred checks, one bit for each kind; returns the bits of the whole load.
 pub(super) fn defer(
     connection: &mut Connection,
@@ -211,65 +199,6 @@ pub(super) fn defer(
     }
     let all = number(connection, &statements.of_load(load_id, "`byte`"))?;
     Ok(u8::try_from(all).unwrap_or(u8::MAX))
-}
-
-fn lock(load_id: u64, session: usize) -> String {
-    format!("hortator.{load_id}.{session}")
-}
-
-/// Takes the lock of one of the load's sessions.
-pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, timeout_s: u32) -> Result<(), Error> {
-    let name = lock(load_id, session);
-    let acquired = number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))?;
-    if acquired == 1 {
-        return Ok(());
-    }
-    let connection_id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{name}'), 0)"))?;
-    Err(Error::Running { load_id, connection_id })
-}
-
-/// Does something while nobody has the lock of a session, if the server ends that in time; gives whether it did.
-pub(super) fn at_end(
-    connection: &mut Connection,
-    load_id: u64,
-    session: usize,
-    timeout_s: u32,
-    found: impl FnOnce(),
-) -> Result<bool, hortator_mysql::Error> {
-    let name = lock(load_id, session);
-    if number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))? != 1 {
-        return Ok(false);
-    }
-    found();
-    connection.execute(format!("DO RELEASE_LOCK('{name}')").as_bytes())?;
-    Ok(true)
-}
-
-/// Ends a lost session of the load whose statement is over: the server may not notice its loss for hours. Gives its connection.
-pub(super) fn end_idle(
-    connection: &mut Connection,
-    load_id: u64,
-    session: usize,
-) -> Result<Option<u64>, hortator_mysql::Error> {
-    let query = format!(
-        "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Sleep' AND ID = IS_USED_LOCK('{}')",
-        lock(load_id, session),
-    );
-    let id = number(connection, &query)?;
-    if id == 0 {
-        return Ok(None);
-    }
-    match connection.execute(format!("KILL {id}").as_bytes()) {
-        // It has just ended.
-        Ok(_) | Err(hortator_mysql::Error::Server(_)) => Ok(Some(id)),
-        Err(error) => Err(error),
-    }
-}
-
-/// The session that runs a load.
-pub(super) fn holder(connection: &mut Connection, load_id: u64) -> Result<Option<u64>, hortator_mysql::Error> {
-    let id = number(connection, &format!("SELECT IFNULL(IS_USED_LOCK('{}'), 0)", lock(load_id, 0)))?;
-    Ok(Some(id).filter(|id| *id != 0))
 }
 
 /// All loads: number, input, format.

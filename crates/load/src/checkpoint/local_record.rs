@@ -28,6 +28,7 @@ use super::load_registry::{self, text};
 use super::local_journal::{
     LocalJournal, LocalRecord, Next, RecordFile, SERVER_FACTS, ServerFacts, ServerIdentity, record_files,
 };
+use super::session_locks::{claim, holder};
 use super::statements::{Statements, hex};
 use super::{Checkpoint, Checkpoints, Error, Identity, Start};
 
@@ -137,7 +138,7 @@ pub(super) fn begin(
     if !local.begin_record(record) {
         return Ok(None);
     }
-    load_registry::claim(connection, load_id, 0, 0).inspect_err(|_| local.end_record())?;
+    claim(connection, load_id, 0, 0).inspect_err(|_| local.end_record())?;
     Ok(Some(local))
 }
 
@@ -153,10 +154,7 @@ pub(super) fn discard_same(
         return Ok(());
     }
     for file in facts.records(statements, folder) {
-        if !file.is_running()
-            && file.record.input == *identity
-            && load_registry::holder(connection, file.load_id())?.is_none()
-        {
+        if !file.is_running() && file.record.input == *identity && holder(connection, file.load_id())?.is_none() {
             file.remove();
         }
     }
@@ -191,7 +189,7 @@ pub(super) fn import(
             return Ok(meant);
         };
         let load_id = running.load_id();
-        let holder = load_registry::holder(connection, load_id)?;
+        let holder = holder(connection, load_id)?;
         if let Some(connection_id) = holder.or_else(|| (begun.elapsed() >= CHANGE_LIMIT).then_some(0)) {
             return Err(Error::Running { load_id, connection_id });
         }

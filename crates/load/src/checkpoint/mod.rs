@@ -33,6 +33,7 @@ mod local_record;
 mod memory_tables;
 mod outcome;
 mod reader;
+mod session_locks;
 mod statements;
 
 use std::path::Path;
@@ -61,9 +62,6 @@ use statements::Statements;
 
 /// The default schema of the checkpoints.
 pub const SCHEMA: &str = "hortator";
-
-/// How long a session waits for the former session of the same number to end, in seconds.
-const LOCK_TIMEOUT_S: u32 = 60;
 
 /// How long the internal connection waits for locks that the dump's session may hold, in seconds.
 const DUMP_LOCK_TIMEOUT_S: u32 = 2;
@@ -216,40 +214,6 @@ impl Checkpoints {
     #[must_use]
     pub fn schema(&self) -> &str {
         self.statements.schema()
-    }
-
-    /// Takes the lock of a session; waits until the server has ended the one that held it before.
-    ///
-    /// # Errors
-    /// When that session does not end; or an error of the server.
-    pub fn claim(&self, connection: &mut Connection, number: usize) -> Result<(), hortator_mysql::Error> {
-        load_registry::claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(Error::into_server)
-    }
-
-    /// Does something while nobody has the lock of a session, if the server ends that within so many seconds; gives whether it did.
-    ///
-    /// # Errors
-    /// What the server or the connection says.
-    pub(crate) fn at_end_of_session(
-        &self,
-        connection: &mut Connection,
-        number: usize,
-        timeout_s: u32,
-        found: impl FnOnce(),
-    ) -> Result<bool, hortator_mysql::Error> {
-        load_registry::at_end(connection, self.load_id, number, timeout_s, found)
-    }
-
-    /// Ends a session that is lost, if it runs nothing. Gives whether that is so.
-    ///
-    /// # Errors
-    /// What the server or the connection says.
-    pub(crate) fn end_idle_session(
-        &self,
-        connection: &mut Connection,
-        number: usize,
-    ) -> Result<bool, hortator_mysql::Error> {
-        Ok(load_registry::end_idle(connection, self.load_id, number)?.is_some())
     }
 
     /// Writes a checkpoint over the connection of the statement, within its transaction if there is one. A duplicate key

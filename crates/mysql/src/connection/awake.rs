@@ -49,11 +49,8 @@ mod tests {
         for _ in 0..answers {
             if state.is_worth_it() {
                 count += 1;
-                if in_time {
-                    state.came()
-                } else {
-                    state.did_not_come()
-                };
+                let note = if in_time { Awake::came } else { Awake::did_not_come };
+                note(state);
             }
         }
         count
