@@ -362,7 +362,7 @@ fn killed_at_many_points() {
     }
 }
 
-fn has_table(server: &Server, schema: &str, table: &str) -> bool {
+pub fn has_table(server: &Server, schema: &str, table: &str) -> bool {
     let query = "SELECT COUNT(*) FROM information_schema.TABLES";
     server.rows_of_case(&format!("{query} WHERE TABLE_SCHEMA = '{schema}' AND TABLE_NAME = '{table}'")) != [["0"]]
 }
