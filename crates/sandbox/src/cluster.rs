@@ -16,7 +16,6 @@ use crate::program::Programs;
 use crate::provider::PROVIDER;
 use crate::sandbox::Sandbox;
 use crate::saved_state::recovered;
-use crate::status::status;
 use crate::witness::Witness;
 use crate::wsrep::{self, NEW_CLUSTER, at, ended, wait_for_size};
 use crate::{Error, data_folder};
@@ -85,7 +84,7 @@ fn with_hint(error: Error, up: usize, voters: usize) -> Error {
 
 /// Whether the node answers statements as a member of the cluster: not before it has applied its whole log.
 pub(crate) fn is_ready(connection: &mut Connection) -> Result<bool, hortator_mysql::Error> {
-    Ok(status(connection, "wsrep_ready")?.is_some_and(|ready| ready == "ON") && wsrep::is_synced(connection)?)
+    wsrep::is_synced(connection)
 }
 
 /// Updates the sandbox's copy of the provider: from the one that the caller has given or names, else from the one of the sandbox's

@@ -58,10 +58,10 @@ pub(crate) fn at(position: Option<&Position>) -> Vec<String> {
     position.iter().map(|position| format!("--wsrep-start-position={position}")).collect()
 }
 
-/// Whether the node is in the cluster with all data.
+/// Whether the node is in the cluster with all data, and takes statements: its server hears of that last.
 pub(crate) fn is_synced(connection: &mut Connection) -> Result<bool, hortator_mysql::Error> {
-    let synced = status(connection, "wsrep_local_state_comment")?.is_some_and(|state| state == "Synced");
-    Ok(synced && status(connection, "wsrep_cluster_status")?.is_some_and(|status| status == "Primary"))
+    let mut is = |name: &str, value: &str| Ok(status(connection, name)?.is_some_and(|found| found == value));
+    Ok(is("wsrep_local_state_comment", "Synced")? && is("wsrep_cluster_status", "Primary")? && is("wsrep_ready", "ON")?)
 }
 
 /// The nodes that run, and are neither paused nor isolated.

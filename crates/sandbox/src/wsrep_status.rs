@@ -16,6 +16,8 @@ pub struct WsrepStatus {
     pub local_state: Option<String>,
     /// `wsrep_last_committed`: the last committed seqno.
     pub last_committed: Option<String>,
+    /// `wsrep_ready`: `ON` when it takes statements.
+    pub ready: Option<String>,
 }
 
 impl WsrepStatus {
@@ -24,9 +26,9 @@ impl WsrepStatus {
         self.cluster.as_deref() == Some("Primary")
     }
 
-    /// Whether the node is in the primary component with all data.
+    /// Whether the node is in the primary component with all data, and takes statements.
     pub fn is_synced(&self) -> bool {
-        self.is_primary() && self.local_state.as_deref() == Some("Synced")
+        self.is_primary() && self.local_state.as_deref() == Some("Synced") && self.ready.as_deref() == Some("ON")
     }
 }
 
@@ -49,5 +51,7 @@ fn ask(connection: &mut Connection) -> Result<WsrepStatus, hortator_mysql::Error
         size: status(connection, "wsrep_cluster_size")?,
         local_state: status(connection, "wsrep_local_state_comment")?,
         last_committed: status(connection, "wsrep_last_committed")?,
+        // The server hears last of the rest.
+        ready: status(connection, "wsrep_ready")?,
     })
 }

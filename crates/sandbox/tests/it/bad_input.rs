@@ -213,7 +213,7 @@ fn entries_that_cannot_be_applied_again() {
     let conflict = Some("INSERT INTO d.t VALUES (51)");
     // The storage engine writes once a second, and may have done so within the last moment.
     for tries in 0.. {
-        run(node, &["INSERT INTO d.t VALUES (51)"]);
+        run(node, &["SET GLOBAL innodb_flush_log_at_timeout = 600", "INSERT INTO d.t VALUES (51)"]);
         cluster.kill().unwrap();
         if behind_the_providers_back(node, &arguments, "SELECT COUNT(*) FROM d.t WHERE id = 51", None) == "0" {
             break;

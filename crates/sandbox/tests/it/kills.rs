@@ -258,7 +258,15 @@ impl Killed<'_> {
         let committed = |connection: &mut _| -> i64 {
             fetch(connection, "SHOW STATUS LIKE 'wsrep_last_committed'")[0][1].parse().unwrap()
         };
-        let before = committed(&mut connection);
+        // What the storage engine has committed is counted a moment later.
+        let mut before = committed(&mut connection);
+        loop {
+            thread::sleep(Duration::from_millis(100));
+            match committed(&mut connection) {
+                now if now == before => break,
+                now => before = now,
+            }
+        }
         let told = self.shared.seqno.load(Ordering::SeqCst);
         assert!(before > told, "{before} are committed, and a client was told {told} before the kill");
         let statements =

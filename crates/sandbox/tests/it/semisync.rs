@@ -6,33 +6,33 @@ use crate::{ask, run};
 
 #[test]
 fn the_replica_has_a_row_and_reconnects_after_a_restart() {
-    let pair = Builder::semisync().start_temporary().unwrap();
+    let pair = Builder::semisync().set("rpl_semi_sync_master_timeout", "120000").start_temporary().unwrap();
     let (source, replica) = (pair.node(0), pair.node(1));
     run(source, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
     let position = ask(source, "SELECT @@gtid_binlog_pos").concat().concat();
     assert_eq!(position, "0-1-3", "the sandbox's own statements are not in the stream");
-    ask(replica, &format!("SELECT MASTER_GTID_WAIT('{position}', 10)"));
+    ask(replica, &format!("SELECT MASTER_GTID_WAIT('{position}', 120)"));
     assert_eq!(ask(replica, "SELECT id FROM d.t"), [["1"]]);
     assert_eq!(ask(source, "SHOW STATUS LIKE 'Rpl_semi_sync_master_yes_tx'"), [["Rpl_semi_sync_master_yes_tx", "3"]]);
 
     source.kill().unwrap();
     source.start().unwrap();
     run(source, &["INSERT INTO d.t VALUES (2)"]);
-    ask(replica, "SELECT MASTER_GTID_WAIT('0-1-4', 10)");
+    ask(replica, "SELECT MASTER_GTID_WAIT('0-1-4', 120)");
     assert_eq!(ask(replica, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"]]);
 }
 
 /// A row of each reaches the other before it is confirmed, also after one of the two was killed.
 #[test]
 fn each_server_of_a_ring_has_the_rows_of_the_other() {
-    let ring = Builder::ring().start_temporary().unwrap();
+    let ring = Builder::ring().set("rpl_semi_sync_master_timeout", "120000").start_temporary().unwrap();
     let (first, second) = (ring.node(0), ring.node(1));
     run(first, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY)"]);
-    ask(second, "SELECT MASTER_GTID_WAIT('1-1-2', 10)");
+    ask(second, "SELECT MASTER_GTID_WAIT('1-1-2', 120)");
     run(first, &["INSERT INTO d.t VALUES ()"]);
     run(second, &["INSERT INTO d.t VALUES ()"]);
-    ask(first, "SELECT MASTER_GTID_WAIT('2-2-1', 10)");
-    ask(second, "SELECT MASTER_GTID_WAIT('1-1-3', 10)");
+    ask(first, "SELECT MASTER_GTID_WAIT('2-2-1', 120)");
+    ask(second, "SELECT MASTER_GTID_WAIT('1-1-3', 120)");
     for node in [first, second] {
         assert_eq!(ask(node, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"]]);
         assert_eq!(ask(node, "SHOW STATUS LIKE 'Rpl_semi_sync_master_no_tx'"), [["Rpl_semi_sync_master_no_tx", "0"]]);
@@ -42,8 +42,8 @@ fn each_server_of_a_ring_has_the_rows_of_the_other() {
     first.start().unwrap();
     run(first, &["INSERT INTO d.t VALUES (7)"]);
     run(second, &["INSERT INTO d.t VALUES (8)"]);
-    ask(first, "SELECT MASTER_GTID_WAIT('2-2-2', 10)");
-    ask(second, "SELECT MASTER_GTID_WAIT('1-1-4', 10)");
+    ask(first, "SELECT MASTER_GTID_WAIT('2-2-2', 120)");
+    ask(second, "SELECT MASTER_GTID_WAIT('1-1-4', 120)");
     for node in [first, second] {
         assert_eq!(ask(node, "SELECT id FROM d.t ORDER BY id"), [["1"], ["2"], ["7"], ["8"]]);
     }

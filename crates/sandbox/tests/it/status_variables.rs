@@ -36,8 +36,8 @@ fn all_nodes_agree_on_term_leader_and_indexes_and_the_leader_knows_each_peer() {
     assert_eq!(leaders.len(), 1);
     let leader = *leaders[0];
     assert_eq!(status(leader, "raft_leader"), ask(leader, "SELECT @@wsrep_node_name")[0][0]);
-    let end = format!("match={}", status(leader, "raft_commit_index"));
     wait_for("both peers at the end of the log", || {
+        let end = format!("match={}", status(leader, "raft_commit_index"));
         let peers = status(leader, "raft_peers");
         peers.matches("linked voter").count() == 2 && peers.matches(&end).count() == 2
     });

@@ -116,7 +116,9 @@ fn greeting(other: &Temporary, arguments: &[String]) -> Vec<u8> {
 #[test]
 fn unidentified_peers_do_not_disturb_the_cluster() {
     provider::build();
-    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    // No election on a busy machine.
+    let builder = Builder::cluster(3).set("wsrep_provider_options", "raft.election_timeout=PT5S");
+    let cluster = builder.start_temporary().unwrap();
     let other = foreigner();
     let called = cluster.node(1);
     let writers = Writers::on(&cluster, &[0, 1, 2]);

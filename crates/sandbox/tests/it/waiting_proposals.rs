@@ -21,8 +21,9 @@ fn status(node: Node<'_>, name: &str) -> u64 {
 #[test]
 fn what_flow_control_holds_back_is_not_too_old_afterwards() {
     provider::build();
-    let builder = Builder::cluster(2).set("wsrep_provider_options", "gcs.fc_limit=1000000");
-    let cluster = builder.start_temporary().unwrap();
+    // The rows must be there before the slow node has scanned its table, also where the disk is slow.
+    let builder = Builder::cluster(2).set("wsrep_provider_options", "gcs.fc_limit=1000000;log.sync=no");
+    let cluster = builder.set("innodb_flush_log_at_trx_commit", "0").start_temporary().unwrap();
     let [first, slow] = [0, 1].map(|index| cluster.node(index));
     define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
     // Without a key, the applier scans the table for each row.
