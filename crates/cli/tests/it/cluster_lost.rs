@@ -108,6 +108,7 @@ fn a_node_that_is_cut_off_takes_no_statements() {
     assert_tells(&outcome, 0, &["the load does not use node1", "writer: node2"]);
     isolate(first, false);
     wait_for(first, "wsrep_local_state_comment", "Synced");
+    wait_for(first, "wsrep_ready", "ON");
     assert!(server.node_differences(true, false).is_empty());
 
     // In the middle of a load: of small chunks, so that commits are under way. The cluster may have those that the node
@@ -118,6 +119,7 @@ fn a_node_that_is_cut_off_takes_no_statements() {
         assert_eq!((whole_rows(second), whole_rows(third)), (STATEMENTS * 2, STATEMENTS * 2));
         isolate(first, false);
         wait_for(first, "wsrep_local_state_comment", "Synced");
+        wait_for(first, "wsrep_ready", "ON");
         assert!(server.node_differences(true, false).is_empty());
     }
 }

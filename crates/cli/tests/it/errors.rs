@@ -100,6 +100,8 @@ fn too_few_connections_for_all_workers() {
     assert_tells(&load("12"), 1, &["worker ", " of 12 cannot connect", "max_user_connections", "--threads"]);
     assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty(), "a statement has run");
     assert!(pair.hortator.rows_of_case("SHOW DATABASES LIKE 'hortator'").is_empty(), "checkpoints are left");
+    let ended = "SELECT COUNT(*) = 0 FROM information_schema.PROCESSLIST WHERE USER = 'limited'";
+    pair.hortator.wait_until(ended);
     assert_tells(&load("2"), 0, &[]);
     root.execute(b"DROP USER limited@localhost").unwrap();
 }

@@ -44,7 +44,7 @@ fn a_load_is_told_as_events() {
 fn a_long_load_tells_how_far_it_is() {
     let pair = pair();
     pair.hortator.reset();
-    let (_folder, path) = dump_file("dump.sql", b"CREATE TABLE t (id INT); DO SLEEP(2.5); INSERT INTO t VALUES (1);");
+    let (_folder, path) = dump_file("dump.sql", b"CREATE TABLE t (id INT); DO SLEEP(5); INSERT INTO t VALUES (1);");
     let outcome = run(load_into(&pair.hortator, &["--progress=json", path.to_str().unwrap()]));
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     let told = events(&outcome);

@@ -403,8 +403,9 @@ fn a_server_that_is_gone() {
     let server = durable();
     let case = Case::new(&server, DUMP);
     let (running, other) = case.waiting();
-    drop(other);
+    // The lock goes with the server, so that the statement never runs.
     server.sandbox().node(0).kill().unwrap();
+    drop(other);
     signal(&running, Signal::INT);
     assert!(running.finish_within(LIMIT).status.is_some_and(|status| status != 0));
     case.journal();

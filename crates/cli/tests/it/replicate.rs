@@ -80,6 +80,10 @@ fn three_servers_into_one() {
         run(source, &["CREATE DATABASE IF NOT EXISTS more", "CREATE DATABASE last"]);
         run(source, &["DROP DATABASE last"]);
     }
+    run(&fan_in.sources[0], &["INSERT INTO d1.before_the_start VALUES (99)"]);
+    fan_in.wait_until("s1", |_| {
+        texts(&fan_in.target, "SELECT COUNT(*) FROM d1.before_the_start WHERE id = 99") == [["1"]]
+    });
     let (shown, code) = fan_in.says("wait --caught-up --timeout 1");
     assert!(shown.contains("1 of 3 sources are not caught up, s2 among them") && code == Some(1), "{shown}");
     assert_eq!(fan_in.says("resume s2"), (String::new(), Some(0)));

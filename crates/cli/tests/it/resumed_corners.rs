@@ -160,10 +160,15 @@ fn what_failed_before_a_connection_was_lost() {
     let pair = pair();
     let server = &pair.hortator;
     server.reset();
-    let text = b"CREATE TABLE t (a INT);\nDROP TRIGGER nowhere;\nSELECT SLEEP(2);\nINSERT INTO t VALUES (1);\n";
+    let text =
+        b"CREATE TABLE t (a INT);\nDROP TRIGGER nowhere;\nSELECT COUNT(*) FROM gate;\nINSERT INTO t VALUES (1);\n";
     let (_folder, path) = dump_file("dump.sql", text);
+    let mut gate = server.connect();
+    gate.execute(b"CREATE TABLE hortator_case.gate (id INT)").unwrap();
+    gate.execute(b"LOCK TABLES hortator_case.gate WRITE").unwrap();
     let running = Running::start(load_into(server, &["--force", "--json", path.to_str().unwrap()]));
-    kill_statement(server, "SELECT SLEEP(2)%");
+    kill_statement(server, "SELECT COUNT(*) FROM gate%");
+    drop(gate);
     let outcome = running.finish_within(LIMIT);
     // The rows of the SELECT come first.
     let at = outcome.rows.iter().position(|byte| *byte == b'{').expect("the summary is there");

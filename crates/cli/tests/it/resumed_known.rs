@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::errors::{assert_tells, dump_file, load_into};
 use crate::programs::{Running, run};
-use crate::resumed_corners::kill_statement;
+use crate::resumed_corners::end_statement;
 use crate::servers::{Server, pair};
 
 /// An ended load on a busy machine.
@@ -99,7 +99,7 @@ fn killed_in_the_middle() {
                 drop(holder);
                 server.wait_until(&format!("SELECT ({}) = {}", case.count, case.after));
             } else {
-                kill_statement(server, &like);
+                end_statement(server, &like);
                 drop(holder);
             }
             let before = server.rows_of_case(case.count);

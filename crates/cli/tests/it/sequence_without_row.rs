@@ -45,14 +45,17 @@ fn a_load_that_goes_on() {
     for statement in ["CREATE SEQUENCE s START WITH 7", "CREATE OR REPLACE SEQUENCE s START WITH 7"] {
         server.reset();
         let text = format!(
-            "CREATE TABLE t (id INT) ENGINE=InnoDB;\nINSERT INTO t VALUES (1);\nDO SLEEP(0.5);\n{statement};\n\
+            "CREATE TABLE t (id INT) ENGINE=InnoDB;\nINSERT INTO t VALUES (1);\nDO GET_LOCK('gate', 1000);\n{statement};\n\
              INSERT INTO t SELECT NEXTVAL(s);\n"
         );
         let (_folder, path) = dump_file("dump.sql", text.as_bytes());
         let file = path.to_str().unwrap();
+        let mut gate = server.connect();
+        gate.fetch(b"SELECT GET_LOCK('gate', 0)").unwrap();
         let running = Running::start(load_into(&server, &[file]));
-        server.wait_until("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'DO SLEEP%'");
+        server.wait_until("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'DO GET_LOCK%'");
         let blocked = block_definitions(server.sandbox());
+        drop(gate);
         server.wait_until(WAITS);
         kill_process(Pid::from_raw(i32::try_from(running.pid()).unwrap()).unwrap(), Signal::KILL).unwrap();
         running.finish_within(LIMIT);

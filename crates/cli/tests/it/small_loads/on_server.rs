@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use super::{Case, LIMIT, WAITING, assert_waited, durable, signal};
 use crate::errors::{assert_tells, load_into};
 use crate::programs::{Running, hortator, run};
-use crate::resumed_corners::kill_statement;
+use crate::resumed_corners::end_statement;
 use crate::servers::DATABASE;
 
 /// An account that does not see the server's own tables, and has no rights but on two schemas.
@@ -44,7 +44,7 @@ fn an_account_that_cannot_see_the_server_is_on_record_there_from_the_beginning()
     assert!(files.iter().all(|file| file.extension().is_some_and(|name| name == "journal")), "{files:?}");
     signal(&running, Signal::KILL);
     running.finish_within(LIMIT);
-    kill_statement(&server, "DROP TABLE held%");
+    end_statement(&server, "DROP TABLE held%");
     other.execute(b"UNLOCK TABLES").unwrap();
     assert_tells(&run(as_clerk(&["--resume"])), 0, &[]);
     root.execute(b"DROP USER clerk@localhost").unwrap();
