@@ -9,8 +9,6 @@
 
 use std::thread;
 
-use hortator_mysql::Connection;
-
 use crate::node::Node;
 use crate::program::Programs;
 use crate::provider::PROVIDER;
@@ -80,11 +78,6 @@ fn with_hint(error: Error, up: usize, voters: usize) -> Error {
         }
         other => other,
     }
-}
-
-/// Whether the node answers statements as a member of the cluster: not before it has applied its whole log.
-pub(crate) fn is_ready(connection: &mut Connection) -> Result<bool, hortator_mysql::Error> {
-    wsrep::is_synced(connection)
 }
 
 /// Updates the sandbox's copy of the provider: from the one that the caller has given or names, else from the one of the sandbox's

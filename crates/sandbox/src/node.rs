@@ -18,7 +18,7 @@ use crate::program::search_path;
 use crate::provider::PROVIDER;
 use crate::sandbox::{Sandbox, make_socket_folder};
 use crate::server_process::ServerProcess;
-use crate::{Error, Topology, cluster, error_log, mysql, wsrep};
+use crate::{Error, Topology, error_log, mysql, wsrep};
 
 /// The socket's name in the node's folder.
 pub(crate) const SOCKET_FILE: &str = "socket";
@@ -300,8 +300,8 @@ impl<'a> Node<'a> {
     fn wait_ready(self, process: &Process) -> Result<(), Error> {
         let topology = self.sandbox.topology();
         self.wait_until(process, "was not ready", |connection| match topology {
-            Topology::Galera(_) => wsrep::is_synced(connection),
-            Topology::Cluster(_) => cluster::is_ready(connection),
+            // Not before it has applied its whole log.
+            Topology::Galera(_) | Topology::Cluster(_) => wsrep::is_synced(connection),
             Topology::Standalone | Topology::Mysql | Topology::Semisync | Topology::Ring | Topology::FanIn(_) => {
                 connection.execute(b"SELECT 1").map(|_| true)
             }

@@ -108,7 +108,38 @@ impl<'s> Case<'s> {
         (running, other)
     }
 
-    /// The same, killed there, and the statement has not run. A slow machine may need several tries: after a second, the
+    /// Whether a killed load is on record in its file only.
+    fn is_local(&self) -> bool {
+        let schemas = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'hortator'";
+        self.server.rows_of_case(schemas) == [["0"]] && self.files().len() == 1
+    }
+
+    /// A load that waits with the commit of the first rows of `a`, or that has created `b` and may be over; and the session that
+    /// holds the commit.
+    fn committing(&self) -> (Running, hortator_mysql::Connection) {
+        self.server.reset();
+        let mut other = self.server.connect();
+        // Writes of rows still begin behind this lock, and do not commit.
+        other.execute(b"BACKUP STAGE START").unwrap();
+        let running = Running::start(self.command(&[]));
+        self.server.wait_until("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'a'");
+        other.execute(b"BACKUP STAGE BLOCK_COMMIT").unwrap();
+        self.server.wait_until(
+            "SELECT EXISTS (SELECT * FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for backup lock') \
+             OR EXISTS (SELECT * FROM information_schema.TABLES WHERE TABLE_NAME = 'b')",
+        );
+        (running, other)
+    }
+
+    /// Ends the statement that waits with its commit, if there is one.
+    fn end_commit(&self) {
+        let waiting = "SELECT ID FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for backup lock'";
+        for id in self.server.rows_of_case(waiting) {
+            let _ended = self.server.connect().execute(format!("KILL {}", id[0]).as_bytes());
+        }
+    }
+
+    /// [`Case::waiting`], killed there, and the statement has not run. A slow machine may need several tries: after a second, the
     /// load is on record on the server.
     fn killed(&self) {
         for _ in 0..KILLED_TRIES {
@@ -117,8 +148,7 @@ impl<'s> Case<'s> {
             signal(&running, Signal::KILL);
             running.finish_within(LIMIT);
             end_statement(self.server, "DROP TABLE held%");
-            let schemas = "SELECT COUNT(*) FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'hortator'";
-            if self.server.rows_of_case(schemas) == [["0"]] && self.files().len() == 1 {
+            if self.is_local() {
                 return;
             }
             self.files().into_iter().for_each(|file| fs::remove_file(file).unwrap());
@@ -258,26 +288,11 @@ fn killed_while_rows_are_committed() {
         [("", false), ("", true), ("FLUSH PRIVILEGES;\n", false), ("FLUSH PRIVILEGES;\n", true)]
     {
         let case = Case::new(&server, &format!("{first}{text}"));
-        server.reset();
-        let mut other = server.connect();
-        // Writes of rows still begin behind this lock, and do not commit.
-        other.execute(b"BACKUP STAGE START").unwrap();
-        let running = Running::start(case.command(&[]));
-        server.wait_until("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME = 'a'");
-        other.execute(b"BACKUP STAGE BLOCK_COMMIT").unwrap();
-        // It waits with its commit, or is over.
-        server.wait_until(
-            "SELECT EXISTS (SELECT * FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for backup lock') \
-             OR EXISTS (SELECT * FROM information_schema.TABLES WHERE TABLE_NAME = 'b')",
-        );
+        let (running, mut other) = case.committing();
         signal(&running, Signal::KILL);
         let killed = running.finish_within(LIMIT);
         if ends_statement {
-            let ids = server
-                .rows_of_case("SELECT ID FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for backup lock'");
-            for id in ids {
-                let _ended = server.connect().execute(format!("KILL {}", id[0]).as_bytes());
-            }
+            case.end_commit();
         }
         other.execute(b"BACKUP STAGE END").unwrap();
         if killed.status != Some(0) {

@@ -42,8 +42,8 @@ pub enum Error {
     /// Tables of a load with a local record have changed since it was killed.
     #[error(
         "cannot resume load {load_id}: it was killed when it had inserted {recorded} rows into the new table {table}, which has \
-         more rows now; load again without --resume, or give the load up with --discard-checkpoint={load_id}, if somebody has \
-         loaded the table since; delete the other rows and resume, if not"
+         more rows now: if somebody has loaded it since, give this load up with --discard-checkpoint={load_id}; else delete the \
+         other rows and resume"
     )]
     MoreRows {
         /// The load's number.

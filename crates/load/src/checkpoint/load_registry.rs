@@ -416,8 +416,12 @@ fn spread(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-pub(super) fn number(connection: &mut Connection, query: &str) -> Result<u64, hortator_mysql::Error> {
-    let rows = connection.fetch(query.as_bytes())?;
+/// The first value of a query's first row; 0 for none.
+pub(super) fn number(
+    connection: &mut Connection,
+    query: &(impl AsRef<[u8]> + ?Sized),
+) -> Result<u64, hortator_mysql::Error> {
+    let rows = connection.fetch(query.as_ref())?;
     Ok(rows.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0))
 }
 

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{Connection, Flavor, Row, quote_identifier, quote_string};
 
-use super::load_registry::{self, text};
+use super::load_registry::{self, number, text};
 use super::local_journal::{
     LocalJournal, LocalRecord, Next, RecordFile, SERVER_FACTS, ServerFacts, ServerIdentity, record_files,
 };
@@ -225,11 +225,6 @@ fn check_rows(connection: &mut Connection, file: &RecordFile) -> Result<(), Erro
         }
     }
     Ok(())
-}
-
-fn number(connection: &mut Connection, query: &[u8]) -> Result<u64, hortator_mysql::Error> {
-    let rows = connection.fetch(query)?;
-    Ok(rows.first().and_then(|row| text(row, 0).parse().ok()).unwrap_or(0))
 }
 
 /// A load with a local record of the same files, but with other options.

@@ -1,5 +1,8 @@
 //! The user locks of a load's sessions: who has the lock of a number is the session of that number, until the server has ended it.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
 use hortator_mysql::Connection;
 
 use super::load_registry::number;
@@ -8,6 +11,11 @@ use crate::deferred_keys::KEY_SESSIONS;
 
 /// How long a session waits for the former session of the same number to end, in seconds.
 pub(super) const LOCK_TIMEOUT_S: u32 = 60;
+
+/// How long the server is asked to wait for the end of a lost session at a time, in seconds.
+const LOST_TIMEOUT_S: u32 = 1;
+/// How often such a session is killed.
+const KILLS_LIMIT: u32 = 10;
 
 impl Checkpoints {
     /// Takes the lock of a session; waits until the server has ended the one that held it before.
@@ -18,30 +26,31 @@ impl Checkpoints {
         claim(connection, self.load_id, number, LOCK_TIMEOUT_S).map_err(Error::into_server)
     }
 
-    /// Does something while nobody has the lock of a session, if the server ends that within so many seconds; gives whether it did.
+    /// Waits until the statement of a lost session is over, however long it takes, and ends the session. `is_lost`: until somebody
+    /// has seen its end.
     ///
     /// # Errors
-    /// What the server or the connection says.
-    pub(crate) fn at_end_of_session(
+    /// When the session cannot be ended; what the server or the connection says.
+    pub(crate) fn await_lost(
         &self,
         connection: &mut Connection,
         number: usize,
-        timeout_s: u32,
-        found: impl FnOnce(),
-    ) -> Result<bool, hortator_mysql::Error> {
-        at_end(connection, self.load_id, number, timeout_s, found)
-    }
-
-    /// Ends a session that is lost, if it runs nothing. Gives whether that is so.
-    ///
-    /// # Errors
-    /// What the server or the connection says.
-    pub(crate) fn end_idle_session(
-        &self,
-        connection: &mut Connection,
-        number: usize,
-    ) -> Result<bool, hortator_mysql::Error> {
-        Ok(end_idle(connection, self.load_id, number)?.is_some())
+        is_lost: &AtomicBool,
+    ) -> Result<(), hortator_mysql::Error> {
+        let mut kills = 0;
+        while is_lost.load(Acquire) {
+            let found = || is_lost.store(false, Release);
+            if at_end(connection, self.load_id, number, found)? {
+                break;
+            }
+            if let Some(connection_id) = end_idle(connection, self.load_id, number)? {
+                kills += 1;
+                if kills >= KILLS_LIMIT {
+                    return Err(Error::Running { load_id: self.load_id, connection_id }.into_server());
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -60,16 +69,16 @@ pub(super) fn claim(connection: &mut Connection, load_id: u64, session: usize, t
     Err(Error::Running { load_id, connection_id })
 }
 
-/// Does something while nobody has the lock of a session, if the server ends that in time; gives whether it did.
-pub(super) fn at_end(
+/// Does something while nobody has the lock of a session, if the server ends that soon; gives whether it did. Whoever opens a
+/// session in its place waits meanwhile.
+fn at_end(
     connection: &mut Connection,
     load_id: u64,
     session: usize,
-    timeout_s: u32,
     found: impl FnOnce(),
 ) -> Result<bool, hortator_mysql::Error> {
     let name = lock(load_id, session);
-    if number(connection, &format!("SELECT GET_LOCK('{name}', {timeout_s})"))? != 1 {
+    if number(connection, &format!("SELECT GET_LOCK('{name}', {LOST_TIMEOUT_S})"))? != 1 {
         return Ok(false);
     }
     found();
@@ -78,11 +87,7 @@ pub(super) fn at_end(
 }
 
 /// Ends a lost session of the load whose statement is over: the server may not notice its loss for hours. Gives its connection.
-pub(super) fn end_idle(
-    connection: &mut Connection,
-    load_id: u64,
-    session: usize,
-) -> Result<Option<u64>, hortator_mysql::Error> {
+fn end_idle(connection: &mut Connection, load_id: u64, session: usize) -> Result<Option<u64>, hortator_mysql::Error> {
     let query = format!(
         "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Sleep' AND ID = IS_USED_LOCK('{}')",
         lock(load_id, session),

@@ -429,9 +429,8 @@ impl Coordinator<'_> {
         partial.passed = Some(passed);
         if location.ordinal == checkpoint.span.last {
             if partial.rows > 0 {
-                let found =
-                    format!("table {name} has {} more rows, of somebody else: delete them and resume", partial.rows);
-                return self.stop_resume(statement, found);
+                let found = "more rows than these statements insert: somebody else has changed it; delete the other rows and resume";
+                return self.stop_resume(statement, format!("table {name} has {found}"));
             }
             self.end_partial_rows(statement)?;
         }

@@ -8,7 +8,7 @@
 //! looks at keys before its statement is over and its lock is free.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::atomic::Ordering::Release;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use hortator_mysql::{Connection, Error};
@@ -19,11 +19,6 @@ use crate::cluster::{Targets, WriterConnection};
 
 /// How many there are.
 pub(crate) const KEY_SESSIONS: usize = BUILDS_LIMIT + 1;
-
-/// How long the server is asked to wait for the end of a lost session at a time, in seconds.
-const LOCK_WAIT_S: u32 = 1;
-/// How often such a session is killed.
-const KILLS_LIMIT: u32 = 10;
 
 /// The sessions of a load.
 #[derive(Debug)]
@@ -118,24 +113,10 @@ impl KeySessions {
         Ok(writer)
     }
 
-    /// Waits until the statements of all lost sessions are over, however long they take, and ends the sessions.
+    /// Waits until the statements of all lost sessions are over.
     fn await_lost(&self, checkpoints: &Checkpoints, connection: &mut Connection) -> Result<(), Error> {
-        for (number, is_lost) in self.is_lost.iter().enumerate() {
-            let number = KEY_SESSION + number;
-            let mut kills = 0;
-            while is_lost.load(Acquire) {
-                let found = || is_lost.store(false, Release);
-                if checkpoints.at_end_of_session(connection, number, LOCK_WAIT_S, found)? {
-                    break;
-                }
-                kills += u32::from(checkpoints.end_idle_session(connection, number)?);
-                if kills >= KILLS_LIMIT {
-                    // It stays, and says so.
-                    return checkpoints.claim(connection, number);
-                }
-            }
-        }
-        Ok(())
+        let mut lost = self.is_lost.iter().enumerate();
+        lost.try_for_each(|(number, is_lost)| checkpoints.await_lost(connection, KEY_SESSION + number, is_lost))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(usize, Option<WriterConnection>)>> {

@@ -177,6 +177,25 @@ fn what_discards_the_record_builds_them() {
     assert!(shown(server, definition).contains("KEY `v` (`v`),\n  KEY `a` (`a`,`v`),\n"));
 }
 
+/// The account may not open the sessions for indexes: nothing has run, and nothing is on record.
+#[test]
+fn too_few_connections() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let mut root = server.connect();
+    root.execute(b"CREATE OR REPLACE USER limited@localhost WITH MAX_USER_CONNECTIONS 5").unwrap();
+    root.execute(b"GRANT ALL ON *.* TO limited@localhost").unwrap();
+    let (_folder, dump) = dump_file("dump.sql", &held_dump(""));
+    let outcome = run(load_into(server, &["-u", "limited", ALWAYS, dump.to_str().unwrap()]));
+    assert_tells(&outcome, 1, &["max_user_connections"]);
+    assert!(!has_table(server, "hortator_case", "t") && !has_records(server));
+    root.execute(b"DROP USER limited@localhost").unwrap();
+}
+
 /// The table is another by now, so that nobody can build its indexes.
 #[test]
 fn a_record_of_a_table_that_has_changed_is_discarded() {
