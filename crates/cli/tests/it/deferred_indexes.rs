@@ -4,6 +4,7 @@
 //! That random dumps give the client's state is held in [`crate::random`].
 
 mod cluster_faults;
+mod drop_beside_builds;
 mod ended;
 mod faults;
 mod fulltext;
