@@ -24,8 +24,28 @@
 //!   none stops: an administrator must decide which one to discard.
 //!
 //! Nodes that cannot reach each other's addresses do not learn of each other; generations do not help there.
+//!
+//! # Where a generation begins
+//!
+//! A node that bootstraps keeps its whole log, so its cluster has all entries of the earlier generation up to the last one of
+//! that log: the *fork*. The ID of the new generation names it, so every node that knows the generation knows the fork. It is
+//! a UUID of version 8 (RFC 9562):
+//!
+//! | byte | bits | content |
+//! |---|---|---|
+//! | 0 | 48 | the index of the fork |
+//! | 6 | 4 | version: 8 |
+//! | 6 | 12 | random |
+//! | 8 | 2 | variant: 2 |
+//! | 8 | 30 | random |
+//! | 12 | 32 | the term of the fork |
+//!
+//! A random UUID (version 4) names none: of a first start, of a node whose `hortator.raft.log` was removed, or of a release
+//! without forks.
 
+use crate::consensus::raft::{LogId, Term};
 use crate::identity::Uuid;
+use crate::log::Index;
 
 #[cfg(test)]
 mod tests;
@@ -52,6 +72,26 @@ pub enum LineageRelation {
     Ancestor,
     /// Both have continued independently.
     Diverged,
+}
+
+/// The ID of a generation that begins behind the entry `fork`. Beyond 48 bits of index or 32 of term it names no fork.
+pub fn generation_after(fork: LogId, random: Uuid) -> Uuid {
+    let [0, 0, index @ ..] = fork.index.0.to_be_bytes() else { return random };
+    let [0, 0, 0, 0, term @ ..] = fork.term.0.to_be_bytes() else { return random };
+    let mut bytes = random.0;
+    bytes[..6].copy_from_slice(&index);
+    bytes[6] = bytes[6] & 0x0f | 0x80;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    bytes[12..].copy_from_slice(&term);
+    Uuid(bytes)
+}
+
+/// The fork that a generation's ID names.
+fn fork_of(generation: Uuid) -> Option<LogId> {
+    let [a, b, c, d, e, f, version, _, variant, _, _, _, term @ ..] = generation.0;
+    let is_named = version >> 4 == 8 && variant >> 6 == 2;
+    let index = Index(u64::from_be_bytes([0, 0, a, b, c, d, e, f]));
+    is_named.then(|| LogId { term: Term(u32::from_be_bytes(term).into()), index })
 }
 
 impl Lineage {
@@ -98,6 +138,13 @@ impl Lineage {
     /// The current generation.
     pub fn generation(&self) -> Uuid {
         self.generations[0]
+    }
+
+    /// The last entry of an earlier generation's log that the clusters of all later ones have too. None: the lineage does not
+    /// know it.
+    pub fn fork_from(&self, generation: Uuid) -> Option<LogId> {
+        let mut pairs = self.newest_first().windows(2);
+        pairs.find(|pair| pair[1] == generation).and_then(|pair| fork_of(pair[0]))
     }
 
     fn descends_from(&self, generation: Uuid) -> bool {

@@ -133,6 +133,13 @@ impl AckedMark {
         self.write_and_sync(&state)
     }
 
+    /// Entries below the mark are removed without a leader's request: the mark stays until [`Self::confirm`].
+    pub fn keep_mark(&self) {
+        let mut state = self.lock();
+        let marked = LostTail::Acknowledged(Index(state.index));
+        state.lost_tail.get_or_insert(marked);
+    }
+
     /// Entries are acknowledged without a sync from now on. Durable when it returns.
     pub fn begin_unsynced(&self) -> Result<(), Error> {
         let mut state = self.lock();

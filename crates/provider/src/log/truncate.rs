@@ -52,6 +52,15 @@ impl DiskLog {
         refused.into_inner().map_or(Ok(()), Err)
     }
 
+    /// The same, for entries that others may count on: after a crash before [`Self::confirm_tail`], the log has lost them.
+    ///
+    /// # Errors
+    /// As [`Self::truncate`].
+    pub fn abandon_tail(&self, from: Index) -> Result<(), Error> {
+        self.acked.keep_mark();
+        self.truncate(from)
+    }
+
     /// Runs in its own round, with everything written.
     fn truncate_in_round(&self, from: Index) -> Result<(), Error> {
         let (first, last) = (self.first(), self.last());

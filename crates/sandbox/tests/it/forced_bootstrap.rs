@@ -21,7 +21,7 @@ const ANEW: &str =
 const LEFT_OUT: &str = "This node has no majority of the old cluster, so it stops";
 
 /// Its clients may write, and it sees no other node.
-fn goes_on_alone(node: Node<'_>) -> bool {
+pub fn goes_on_alone(node: Node<'_>) -> bool {
     let is_alone = node.wsrep_status().is_some_and(|status| status.is_synced() && status.size.as_deref() == Some("1"));
     is_alone && is_ready(node)
 }
@@ -31,7 +31,7 @@ fn errors(node: Node<'_>, words: &str) -> usize {
 }
 
 /// The generation of the node's cluster, as its file has it.
-fn generation(node: Node<'_>) -> String {
+pub fn generation(node: Node<'_>) -> String {
     let text = fs::read_to_string(node.data_dir().join("hortator.raft.log")).unwrap();
     text.lines().find(|line| line.starts_with("generation: ")).unwrap().to_owned()
 }
@@ -40,11 +40,11 @@ fn go_on_alone(node: Node<'_>) {
     run(node, &["SET GLOBAL wsrep_provider_options = 'pc.bootstrap=yes'"]);
 }
 
-fn insert(node: Node<'_>, id: u32) {
+pub fn insert(node: Node<'_>, id: u32) {
     run(node, &[&format!("INSERT INTO d.t VALUES ({id})")]);
 }
 
-fn has_rows(node: Node<'_>, expected: &[u32]) {
+pub fn has_rows(node: Node<'_>, expected: &[u32]) {
     let expected: Vec<String> = expected.iter().map(u32::to_string).collect();
     assert_eq!(ids(node), expected, "{}", node.name());
 }

@@ -6,6 +6,7 @@ mod bad_input;
 mod behind;
 mod cluster;
 mod cluster_fixture;
+mod continuing_alone;
 mod disk_stalls;
 mod donors;
 mod fire;

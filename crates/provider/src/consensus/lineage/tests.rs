@@ -55,3 +55,22 @@ fn a_lineage_is_rebuilt_from_its_generations() {
     assert_eq!(Lineage::from_newest(&[generation(1); GENERATIONS_LIMIT + 1]), None);
     assert_eq!(Lineage::from_newest(&[generation(1), Uuid::UNDEFINED, generation(2)]), None);
 }
+
+#[test]
+fn a_generation_names_its_fork() {
+    let fork = |term, index| LogId { term: Term(term), index: Index(index) };
+    let random = Uuid([0xff; 16]);
+    for place in [fork(0, 0), fork(7, 815), fork(u32::MAX.into(), (1 << 48) - 1)] {
+        let (first, second, third) = (generation(1), generation_after(place, random), generation_after(fork(9, 900), random));
+        assert_ne!(second, generation_after(place, generation(2)), "the rest is random");
+        let lineage = Lineage::initial(first).bootstrapped(second).bootstrapped(third);
+        assert_eq!(lineage.fork_from(first), Some(place));
+        assert_eq!(lineage.fork_from(second), Some(fork(9, 900)));
+        assert_eq!((lineage.fork_from(third), lineage.fork_from(generation(3))), (None, None));
+    }
+    for place in [fork(1 << 32, 1), fork(1, 1 << 48)] {
+        assert_eq!(generation_after(place, generation(4)), generation(4));
+    }
+    let unnamed = lineage(&[1]).bootstrapped(Uuid::random().unwrap());
+    assert_eq!(unnamed.fork_from(generation(1)), None, "a random UUID names none");
+}

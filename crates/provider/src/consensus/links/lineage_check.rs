@@ -54,7 +54,8 @@ impl Links {
         let text = lineage_message(relation, &self.own, other);
         // The text names both nodes; which side dialled does not matter.
         let is_news = self.log_limiter.refused_event("", &other.address, &text, Instant::now()).is_some();
-        self.pending_events.push(Event::LineageMismatch { relation, text: text.clone(), is_news });
+        let event = Event::LineageMismatch { relation, text: text.clone(), is_news, other: Box::new(other.clone()) };
+        self.pending_events.push(event);
         self.reject_without_log(id, &text);
         true
     }

@@ -138,6 +138,8 @@ pub enum Event {
         text: String,
         /// Whether to log it; rate-limited.
         is_news: bool,
+        /// The other node.
+        other: Box<Hello>,
     },
     /// A [`Waker`] was used.
     Woken,

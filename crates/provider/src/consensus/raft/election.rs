@@ -15,7 +15,7 @@ impl Raft {
         // A node without a vote does this too: the next leader does not know of it, and it must report itself.
         self.leader = None;
         self.announce_leader(out);
-        if !self.is_promotable() {
+        if !self.is_promotable() || self.holds_elections {
             return;
         }
         self.state = State::PreCandidate(self.own_vote());

@@ -123,6 +123,8 @@ pub struct Raft {
     election_at_ms: u64,
     /// Added to each election timeout of this node.
     candidacy_delay_ms: u64,
+    /// It begins no elections.
+    holds_elections: bool,
     random: u64,
 }
 
@@ -178,6 +180,7 @@ impl Raft {
             last_contact_ms: now_ms,
             election_at_ms: 0,
             candidacy_delay_ms: 0,
+            holds_elections: false,
             random: seed,
         };
         raft.log_meta.drop_superseded(committed);
@@ -189,6 +192,11 @@ impl Raft {
     pub fn delay_candidacy(&mut self, delay_ms: u64) {
         self.candidacy_delay_ms = delay_ms;
         self.reset_election_timer();
+    }
+
+    /// Whether this node begins no elections. It grants votes all the same.
+    pub fn hold_elections(&mut self, holds: bool) {
+        self.holds_elections = holds;
     }
 
     /// The driver's clock. Due at [`Raft::deadline_ms`]; earlier or later does no harm.

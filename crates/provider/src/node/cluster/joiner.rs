@@ -100,7 +100,7 @@ impl Node {
     }
 
     /// The position of the tables: as before, or as the server says.
-    fn tables_at(&self, saved: Option<&SavedState>) -> Option<Gtid> {
+    pub(super) fn tables_at(&self, saved: Option<&SavedState>) -> Option<Gtid> {
         let before = lock(&self.order).as_ref().map(|OrderState { order, .. }| order.history_uuid);
         match before {
             Some(history_uuid) => Some(Gtid { history_uuid, seqno: self.commit_monitor.last_released() }),

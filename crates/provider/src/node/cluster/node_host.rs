@@ -12,7 +12,7 @@ use crate::consensus::links::Security;
 use crate::consensus::raft::Term;
 use crate::consensus::wire::DonationStatus;
 use crate::gate::GateState;
-use crate::identity::Uuid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::{self, DiskLog, Index};
 use crate::node::replica::{FlowEvent, LocalNode, OrderedEntry, SingleNodeEnd};
 use crate::node::{Node, OrderState, TotalOrder, lock};
@@ -115,6 +115,11 @@ impl LocalNode for NodeHost {
 
     fn has_no_tables(&self) -> bool {
         lock(&self.node.saved).is_some_and(|saved| saved.history_uuid.is_undefined())
+    }
+
+    fn tables_position(&self) -> Option<Gtid> {
+        let saved = *lock(&self.node.saved);
+        self.node.tables_at(saved.as_ref())
     }
 
     fn with_order<T>(&self, read: impl FnOnce(&TotalOrder) -> T) -> Option<T> {

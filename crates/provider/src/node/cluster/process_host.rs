@@ -127,6 +127,10 @@ impl<H: ProcessHost> EntryLog for H {
         self.disk_log().map_or(Ok(()), |log| log.truncate(from))
     }
 
+    fn abandon_tail(&mut self, from: Index) -> Result<(), log::Error> {
+        self.disk_log().map_or(Ok(()), |log| log.abandon_tail(from))
+    }
+
     fn flush(&mut self) -> Result<(), log::Error> {
         self.disk_log().map_or(Ok(()), |log| log.flush(log.last()))
     }

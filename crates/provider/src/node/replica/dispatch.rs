@@ -60,7 +60,9 @@ impl<H: Host> Replica<H> {
                 }
             }
             Event::Refused { address, text } => self.host.note(&format!("{address}: {text}")),
-            Event::LineageMismatch { relation, text, is_news } => self.on_lineage_mismatch(relation, text, is_news),
+            Event::LineageMismatch { relation, text, is_news, other } => {
+                self.on_lineage_mismatch(relation, text, is_news, other);
+            }
             Event::Woken => {}
             Event::Message { from, frame } => self.on_frame(from, frame, actions),
         }

@@ -17,7 +17,7 @@ use crate::consensus::lineage::Lineage;
 use crate::consensus::raft::{Append, LogId, Term};
 use crate::consensus::wire::{DonationStatus, Frame};
 use crate::gate::GateState;
-use crate::identity::Uuid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index, LogRecords, Shared};
 use crate::node::TotalOrder;
 use crate::protocol::ProtocolVersion;
@@ -58,6 +58,9 @@ pub(in crate::node) trait EntryLog {
     fn append(&mut self, bytes: &[u8]) -> Result<Index, log::Error>;
     /// Removes the entries from `from` on.
     fn truncate(&mut self, from: Index) -> Result<(), log::Error>;
+    /// The same for entries that this node may have acknowledged. After a crash before [`EntryLog::confirm_tail`], the log
+    /// has lost its end.
+    fn abandon_tail(&mut self, from: Index) -> Result<(), log::Error>;
     /// Makes everything appended durable.
     fn flush(&mut self) -> Result<(), log::Error>;
     /// The result of a sync that has ended since the last call.
@@ -128,6 +131,8 @@ pub(in crate::node) trait LocalNode {
     fn history_uuid(&self) -> Uuid;
     /// The history UUID of the tables is known to be none.
     fn has_no_tables(&self) -> bool;
+    /// The position of the tables. None: there are none, or it is not known.
+    fn tables_position(&self) -> Option<Gtid>;
     /// Reads the total order. None: the tables are not there yet.
     fn with_order<T>(&self, read: impl FnOnce(&TotalOrder) -> T) -> Option<T>;
     /// The seqno up to which the tables are applied.

@@ -61,8 +61,7 @@ impl<H: Host> Replica<H> {
         let has_vote = self.hard_state.voters.contains_key(&self.own_node());
         let is_last = self.is_last();
         // A new leader may be elected in a moment, if the old one has just crashed.
-        let has_no_leader =
-            self.raft.leader().is_none() && self.now_ms() - self.quorum.leader_seen_ms > self.quorum_loss_timeout_ms();
+        let has_no_leader = self.has_lost_leader();
         if self.status.is_single_node || !has_vote || is_last || has_no_leader {
             self.status.has_left = true;
         } else if self.leader_duties.is_none()

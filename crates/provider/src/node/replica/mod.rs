@@ -37,7 +37,8 @@
 //! | `inconsistency_vote` | | votes on apply errors |
 //! | `single_node` | | when clients append to the log themselves |
 //! | `quorum` | [`Quorum`] | whether the node has a majority |
-//! | `bootstrap` | [`Excluded`](bootstrap::Excluded) | bootstrap without a majority, by this node or without it |
+//! | `bootstrap` | | bootstrap without a majority, by this node |
+//! | `excluded` | [`Excluded`](excluded::Excluded) | what a node does whose cluster was bootstrapped without it |
 //! | `joiner`, `joiner_sst` | [`Joiner`] | how a node joins, and receives an SST |
 //! | `donor` | | which node donates |
 //! | `status_report` | | what the server's threads and the leader are told |
@@ -62,6 +63,7 @@ mod commit_cut;
 mod committed_entries;
 mod dispatch;
 mod donor;
+mod excluded;
 mod flow_control;
 mod host;
 mod inconsistency_vote;
@@ -210,6 +212,7 @@ impl<H: Host> Replica<H> {
             match self.round.phase {
                 Phase::Commands => {
                     self.handle_commands(&mut actions);
+                    self.hold_elections_if_excluded();
                     self.raft.tick(self.now_ms(), &mut actions);
                     self.tick_proposals(&mut actions);
                     self.round.phase = Phase::Duties;

@@ -1,7 +1,7 @@
 //! The quorum: whether the node is connected to a majority of its cluster, and what it does without one.
 
 use super::Replica;
-use super::bootstrap::Excluded;
+use super::excluded::Excluded;
 use super::host::Host;
 use crate::consensus::proposals::RequestId;
 use crate::log::Index;
@@ -29,8 +29,14 @@ pub(super) struct Quorum {
 
 impl<H: Host> Replica<H> {
     /// Without a leader for this long, the node has lost the quorum.
-    pub(super) fn quorum_loss_timeout_ms(&self) -> u64 {
+    fn quorum_loss_timeout_ms(&self) -> u64 {
         QUORUM_LOSS_TIMEOUT_MS.max(QUORUM_LOSS_ELECTIONS * self.timing.election_ms)
+    }
+
+    /// Whether there has been no leader for longer than that.
+    pub(super) fn has_lost_leader(&self) -> bool {
+        let without_ms = self.now_ms().saturating_sub(self.quorum.leader_seen_ms);
+        self.raft.leader().is_none() && without_ms > self.quorum_loss_timeout_ms()
     }
 
     /// Finds out whether there is a majority; without one for too long, the node leaves the view, or bootstraps.
@@ -51,13 +57,12 @@ impl<H: Host> Replica<H> {
         };
         self.status.has_quorum =
             leader.is_some() && required.is_some_and(|required| self.status.apply_bound >= required);
-        self.stop_if_excluded();
+        self.leave_old_generation();
         if self.round.is_stopped {
             return;
         }
-        if leader.is_none() && now - self.quorum.leader_seen_ms > self.quorum_loss_timeout_ms() {
-            // A leaving node does not bootstrap a cluster.
-            if self.host.ignores_quorum() && !self.leave.is_leaving && !self.has_lost_entries() {
+        if self.has_lost_leader() {
+            if self.may_continue_alone() {
                 let mut actions = Vec::new();
                 self.bootstrap("pc.ignore_sb", &mut actions);
                 self.run_actions_and_sync(&mut actions);
@@ -65,6 +70,13 @@ impl<H: Host> Replica<H> {
                 self.lose_quorum();
             }
         }
+    }
+
+    /// Whether `pc.ignore_sb` lets this node bootstrap a cluster: not while it leaves, and not without a vote. The voters may
+    /// have confirmed what a node without a vote has not.
+    fn may_continue_alone(&mut self) -> bool {
+        let has_vote = self.raft.membership().voters.contains(&self.own_node());
+        self.host.ignores_quorum() && has_vote && !self.leave.is_leaving && !self.has_lost_entries()
     }
 
     /// Whether another node may have the only copy of confirmed transactions, which a bootstrap of this one would discard.

@@ -10,7 +10,7 @@ use crate::consensus::links::Security;
 use crate::consensus::raft::Term;
 use crate::consensus::wire::DonationStatus;
 use crate::gate::GateState;
-use crate::identity::Uuid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::{self, DiskLog, Index};
 use crate::node::cluster::{Command, ProcessHost, ProcessIo};
 use crate::node::replica::{FlowEvent, LocalNode, OrderedEntry, SingleNodeEnd};
@@ -126,6 +126,10 @@ impl LocalNode for WitnessHost {
 
     fn has_no_tables(&self) -> bool {
         true
+    }
+
+    fn tables_position(&self) -> Option<Gtid> {
+        None
     }
 
     fn with_order<T>(&self, read: impl FnOnce(&TotalOrder) -> T) -> Option<T> {

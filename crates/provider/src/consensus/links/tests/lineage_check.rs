@@ -16,7 +16,7 @@ fn lineage(generations: &[u8]) -> Lineage {
 /// The relation each time the nodes met, and the messages for the log.
 fn met(nodes: &Nodes, which: usize) -> (Vec<LineageRelation>, Vec<&str>) {
     let seen = nodes.events[which].iter().filter_map(|event| match event {
-        Event::LineageMismatch { relation, text, is_news } => Some((*relation, is_news.then_some(text.as_str()))),
+        Event::LineageMismatch { relation, text, is_news, .. } => Some((*relation, is_news.then_some(text.as_str()))),
         _ => None,
     });
     let (relations, texts): (Vec<_>, Vec<_>) = seen.unzip();

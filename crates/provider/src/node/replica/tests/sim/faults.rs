@@ -114,6 +114,8 @@ impl World {
                 let for_ms = self.rng.between(50, 7_000);
                 self.stop_for(one, for_ms);
             }
+            // The others could then commit without it, and it would not know.
+            InjectedFault::Leave if self.settings.continues_alone == Some(one) => {}
             InjectedFault::Leave => self.leave(one),
             InjectedFault::FailApply => self.fail_apply(one),
             InjectedFault::ApplySlowly => {

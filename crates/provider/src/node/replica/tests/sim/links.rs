@@ -181,12 +181,12 @@ impl World {
         }
         let relation = first.lineage.relation_to(&second.lineage);
         if relation != LineageRelation::Same {
-            for (slot, relation) in [(one, relation), (other, second.lineage.relation_to(&first.lineage))] {
-                let text = "another generation".to_owned();
-                self.arrive(
-                    slot,
-                    Arrival::Link(Box::new(links::Event::LineageMismatch { relation, text, is_news: true })),
-                );
+            for (slot, relation, other) in
+                [(one, relation, &second), (other, second.lineage.relation_to(&first.lineage), &first)]
+            {
+                let (text, other) = ("another generation".to_owned(), Box::new(other.clone()));
+                let event = links::Event::LineageMismatch { relation, text, is_news: true, other };
+                self.arrive(slot, Arrival::Link(Box::new(event)));
             }
             return self.dial(one, other);
         }

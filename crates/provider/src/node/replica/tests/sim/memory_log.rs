@@ -100,6 +100,11 @@ impl MemoryLog {
         }
     }
 
+    pub fn abandon_tail(&mut self, from: Index) {
+        self.has_lost_tail = true;
+        self.truncate(from);
+    }
+
     pub fn confirm_tail(&mut self) {
         self.has_lost_tail = false;
     }

@@ -66,3 +66,8 @@ fn sim_state_transfers() {
 fn sim_upgrades() {
     run("sim_upgrades", 60, |seed| World::new(Settings::upgrades(seed)).run());
 }
+
+#[test]
+fn sim_continuing_alone() {
+    run("sim_continuing_alone", 60, |seed| World::new(Settings::continuing_alone(seed)).run());
+}

@@ -19,7 +19,7 @@ use crate::consensus::raft::{Append, LogId, Message, Term};
 use crate::consensus::wire::{DonationStatus, Frame, Hello};
 use crate::entry::{self, Entry};
 use crate::gate::GateState;
-use crate::identity::Uuid;
+use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index, LogRecords, Shared};
 use crate::node::TotalOrder;
 use crate::node::inconsistency::Inconsistency;
@@ -148,6 +148,8 @@ pub struct Process {
     pub failed: Option<String>,
     pub facts: Vec<Fact>,
     pub is_verbose: bool,
+    /// `pc.ignore_sb`.
+    pub ignores_quorum: bool,
     /// This process is a witness: it has no server and no tables.
     pub witness: Option<WitnessOrder>,
 }
@@ -192,6 +194,7 @@ impl Process {
             failed: None,
             facts: Vec::new(),
             is_verbose: false,
+            ignores_quorum: false,
             witness: is_witness.then(WitnessOrder::default),
         }
     }
@@ -264,6 +267,11 @@ impl EntryLog for Process {
 
     fn truncate(&mut self, from: Index) -> Result<(), log::Error> {
         self.memory_log().truncate(from);
+        Ok(())
+    }
+
+    fn abandon_tail(&mut self, from: Index) -> Result<(), log::Error> {
+        self.memory_log().abandon_tail(from);
         Ok(())
     }
 

@@ -135,7 +135,7 @@ impl Process {
         self.end(&format!("inconsistency vote on seqno {seqno}"));
     }
 
-    fn tables_at(&self) -> Option<Gtid> {
+    pub fn tables_at(&self) -> Option<Gtid> {
         let log = self.disk.log.as_ref();
         let history_uuid = log.map_or(Uuid::UNDEFINED, |log| log.history_uuid);
         let said =

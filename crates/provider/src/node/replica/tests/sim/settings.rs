@@ -43,6 +43,8 @@ pub struct Settings {
     pub sync_ms: u64,
     /// Nodes begin with the previous release.
     pub has_upgrades: bool,
+    /// The node with `pc.ignore_sb`. One only: two that do not reach each other are a split-brain.
+    pub continues_alone: Option<Slot>,
 }
 
 impl Settings {
@@ -64,6 +66,7 @@ impl Settings {
             delay_ms: rng.one_of(&[1, 4, 25]).unwrap(),
             sync_ms: rng.one_of(&[0, 3, 30]).unwrap(),
             has_upgrades: false,
+            continues_alone: None,
         }
     }
 
@@ -141,6 +144,22 @@ impl Settings {
             (1, InjectedFault::Stop),
         ];
         Self::usual(seed, &faults).with_nodes(2)
+    }
+
+    /// Two nodes, one of which continues without the other. It never leaves, so every commit needs it, and nothing may be
+    /// lost.
+    pub fn continuing_alone(seed: u64) -> Self {
+        let faults = [
+            (4, InjectedFault::Crash),
+            (1, InjectedFault::CrashAll),
+            (2, InjectedFault::LoseTail),
+            (2, InjectedFault::Leave),
+            (2, InjectedFault::Stop),
+            (1, InjectedFault::StallDisk),
+            (1, InjectedFault::ApplySlowly),
+        ];
+        let usual = Self::usual(seed, &[&faults[..], CUTS].concat());
+        Self { nodes: 2, continues_alone: Some(Slot(1)), ..usual }
     }
 
     pub fn state_transfers(seed: u64) -> Self {

@@ -4,7 +4,7 @@
 use super::super::world::Slot;
 
 /// Parts of the messages of failures that the faults of a run explain.
-const EXPECTED: [&str; 10] = [
+const EXPECTED: [&str; 11] = [
     "inconsistency vote on seqno",
     "no vote on an apply error",
     "the logs of the cluster no longer hold the entries that this node needs",
@@ -15,6 +15,7 @@ const EXPECTED: [&str; 10] = [
     "the donor has applied what the vote skips",
     "its log takes no entry",
     "the last entry of the log cannot be read",
+    "no majority of the old cluster",
 ];
 
 pub fn check(slot: Slot, text: &str) {

@@ -53,6 +53,10 @@ impl LocalNode for Process {
         self.disk.saved.is_some_and(|saved| saved.history_uuid.is_undefined())
     }
 
+    fn tables_position(&self) -> Option<Gtid> {
+        self.tables_at()
+    }
+
     fn with_order<T>(&self, read: impl FnOnce(&TotalOrder) -> T) -> Option<T> {
         let order = self.witness.as_ref().map_or(self.order.as_ref(), WitnessOrder::order);
         order.map(read)
@@ -201,7 +205,7 @@ impl LocalNode for Process {
     }
 
     fn ignores_quorum(&self) -> bool {
-        false
+        self.ignores_quorum
     }
 
     fn set_lineage_of_tables(&mut self, lineage: Lineage) {

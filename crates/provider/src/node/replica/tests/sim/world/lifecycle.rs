@@ -102,7 +102,8 @@ impl World {
             )
         });
         let hosts = self.nodes.keys().map(|slot| slot.address()).collect();
-        let host = Process::new(disk, hello, member_id, rng, is_witness);
+        let mut host = Process::new(disk, hello, member_id, rng, is_witness);
+        host.ignores_quorum = self.settings.continues_alone == Some(slot);
         let settings = replica::Settings {
             hard_state,
             versions,
@@ -152,6 +153,9 @@ impl World {
         }
         let is_killed = failed.is_some() && self.rng.percent(50);
         let disk = if is_killed { server::crash(replica.host) } else { replica.host.stopped() };
+        // The operator does what the message says.
+        let is_discarded = failed.is_some_and(|text| text.contains("no majority of the old cluster"));
+        let disk = if is_discarded { Disk::default() } else { disk };
         self.nodes.get_mut(&slot).expect("nodes stay").disk = disk;
         self.break_links_of(slot);
         let in_ms = self.rng.between(10, 4_000);

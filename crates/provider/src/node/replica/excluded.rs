@@ -1,0 +1,305 @@
+//! A node whose cluster was bootstrapped again without it.
+//!
+//! The module `lineage` explains generations and forks; `bootstrap` begins one. A node that meets a newer generation of its
+//! cluster, and has no live majority of its own, does not go on:
+//!
+//! - it has heard no leader for the quorum loss timeout. A shorter time is not enough: while a correct majority elects
+//!   a leader, its nodes also meet the other cluster, once a second.
+//! - It is the leader and has had no clients since its start: it and other excluded nodes have started together. Then
+//!   the next of them is elected, and stops as well, until there is no majority. Such nodes do not begin elections while
+//!   they meet the newer generation.
+//!
+//! So excluded nodes that are restarted do not continue with the old cluster, unless they cannot reach the new one. A
+//! node that starts and finds a leader with clients follows it.
+//!
+//! # Joining the newer generation
+//!
+//! Let `f` be the fork: the newer generation's log has all entries up to `f` as its bootstrapping node had them, and others
+//! behind it. Log IDs are compared by term, then index.
+//!
+//! - *Entries up to `f`.* If the last entry of this node is not behind `f`, everything that was committed in this log is in
+//!   the other cluster's. The entry `f` was appended by the leader of its term. That leader had all entries that were
+//!   committed in earlier terms (Raft, 3.6.3), so the log that ends with `f` has them. And entries of the same term up to
+//!   `f` are the same in all logs.
+//! - *Entries behind `f`.* The other cluster lacks them. If this node knows that one of them was committed, or its tables
+//!   hold one, it stops and keeps its data. Else a majority without the bootstrapping node may have committed them, and
+//!   this node does not know: it drops them with `pc.ignore_sb` only, which prefers progress to such entries.
+//!
+//! The node cuts its log behind the last entry that it knows to be committed; the leader sends the rest, or requests an SST
+//! if it has purged that. It keeps its tables. It has no vote until it gets one as any joiner: its votes and acknowledgements
+//! so far were in another generation. First the log is cut, then the hard state names the new generation. After a
+//! crash in between, the log says that it has lost its end, and the vote of the node counts accordingly
+//! ([`crate::consensus::raft`], recovering nodes). The other way round, entries behind `f` could be taken for those of the
+//! new generation.
+
+use super::Replica;
+use super::host::Host;
+use crate::consensus::lineage::LineageRelation;
+use crate::consensus::proposals::{Proposals, SessionId};
+use crate::consensus::raft::{Action, LogId};
+use crate::consensus::wire::{BATCH_LIMIT_BYTES, Hello};
+use crate::entry;
+use crate::gate::GateState;
+use crate::log::Index;
+use crate::node::total_order::takes_seqno;
+use crate::server::Level;
+
+/// A node met longer ago may be gone, or in this node's cluster by now. Nodes that reach each other meet once a second.
+/// Shorter than the quorum loss timeout: else a node would stop whose leader left at the same moment as the other
+/// cluster.
+const CONTACT_TIMEOUT_MS: u64 = 3_000;
+
+/// The cluster was bootstrapped without this node, as one of the other nodes has told.
+#[derive(Debug)]
+pub(super) struct Excluded {
+    /// The message about it.
+    text: String,
+    /// The node that has told.
+    by: Box<Hello>,
+    met_ms: u64,
+}
+
+/// What the newer generation lacks of this node's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lacks {
+    /// Nothing that was committed.
+    Nothing,
+    /// Entries that may have been committed.
+    Unknown,
+    /// Committed entries; or nobody knows.
+    Committed,
+}
+
+/// What a generation with this fork lacks of a log with these entries.
+fn lacks(fork: Option<LogId>, committed: LogId, last: LogId) -> Lacks {
+    match fork {
+        Some(fork) if last <= fork => Lacks::Nothing,
+        Some(fork) if committed <= fork => Lacks::Unknown,
+        _ => Lacks::Committed,
+    }
+}
+
+impl<H: Host> Replica<H> {
+    /// A node with the same history UUID and another lineage was met.
+    pub(super) fn on_lineage_mismatch(
+        &mut self,
+        relation: LineageRelation,
+        text: String,
+        is_news: bool,
+        other: Box<Hello>,
+    ) {
+        match relation {
+            LineageRelation::Descendant => {
+                if is_news {
+                    let advice = "This node continues with the old cluster as long as that has a majority: what \
+                                    one side confirms from now on, the other never gets. Decide which side to \
+                                    discard: stop its nodes, move the files hortator* out of their data folders, and \
+                                    start them: they join the other side";
+                    self.host.log(Level::Error, &format!("{text}. {advice}"));
+                }
+                self.quorum.excluded = Some(Excluded { text, by: other, met_ms: self.now_ms() });
+            }
+            LineageRelation::Diverged if is_news => self.host.log(Level::Error, &text),
+            LineageRelation::Ancestor if is_news => {
+                let remedy = "That node joins by itself if it has no majority of the old cluster, and nothing that this \
+                              cluster lacks. Else its error log says what it has";
+                self.host.log(Level::Warning, &format!("{text}. {remedy}"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether the newer generation was met a moment ago.
+    fn is_excluded(&self) -> bool {
+        self.quorum.excluded.as_ref().is_some_and(|excluded| self.now_ms() - excluded.met_ms <= CONTACT_TIMEOUT_MS)
+    }
+
+    /// An excluded node that starts elects nobody, itself included: there may be enough of them.
+    pub(super) fn hold_elections_if_excluded(&mut self) {
+        self.raft.hold_elections(self.is_excluded() && !self.quorum.had_clients);
+    }
+
+    /// If the cluster was bootstrapped without this node, and it has no live majority of the old one: joins the new one, or
+    /// stops.
+    pub(super) fn leave_old_generation(&mut self) {
+        let has_clients = matches!(self.host.gate_state(), GateState::Open | GateState::Paused);
+        self.quorum.had_clients |= has_clients;
+        if !self.is_excluded() {
+            return;
+        }
+        let has_live_majority = match self.raft.leader() {
+            None => !self.has_lost_leader(),
+            Some(leader) if leader == self.own_node() => self.quorum.had_clients,
+            Some(_) => true,
+        };
+        if has_live_majority {
+            return;
+        }
+        let Some(excluded) = self.quorum.excluded.take() else { return };
+        let Excluded { text, by, .. } = &excluded;
+        let why = match self.last_committed() {
+            Ok(committed) => {
+                let (last, fork) = (self.raft.last(), by.lineage.fork_from(self.hard_state.lineage.generation()));
+                match lacks(fork, committed, last) {
+                    Lacks::Nothing => {
+                        self.host.note(&format!("{text}. That cluster has everything that this node has: it joins it"));
+                        return self.join_generation(by, committed);
+                    }
+                    Lacks::Unknown if self.host.ignores_quorum() => {
+                        self.host.log(
+                            Level::Warning,
+                            &format!(
+                                "{text}. pc.ignore_sb: this node joins it, and drops the end of its log, up to index {}, \
+                                 behind index {}: that cluster has not all of it. Transactions there were confirmed only \
+                                 if a majority without that cluster has them",
+                                last.index, committed.index
+                            ),
+                        );
+                        return self.join_generation(by, committed);
+                    }
+                    Lacks::Unknown => {
+                        "its log ends with transactions that the bootstrapped cluster lacks, and that may have been \
+                         confirmed (with pc.ignore_sb=yes it drops them and joins)"
+                    }
+                    Lacks::Committed if fork.is_none() => {
+                        "it cannot know whether the bootstrapped cluster has everything that it has"
+                    }
+                    Lacks::Committed => "it has committed transactions that the bootstrapped cluster lacks",
+                }
+            }
+            Err(why) => why,
+        };
+        let text = format!(
+            "{text}. This node has no majority of the old cluster, so it stops, and {why}. To join the bootstrapped \
+             cluster: move the files hortator* out of this node's data folder and start it again; it receives \
+             everything from there, and what only the old cluster has confirmed is lost. To continue with the \
+             old cluster: stop the nodes of the new one first"
+        );
+        self.quorum.excluded = Some(excluded);
+        let has_started = self.quorum.had_clients;
+        self.fail(&text);
+        if !has_started {
+            self.host.end_start();
+        }
+    }
+
+    /// The last entry that this node knows to be committed: Raft says so, or the tables have it.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    fn last_committed(&self) -> Result<LogId, &'static str> {
+        if self.raft.is_recovering() || !self.host.has_log() || self.status.is_single_node {
+            return Err("its log may lack transactions that it has confirmed");
+        }
+        let index = self.committed_or_applied()?;
+        let term = self.raft.term_at(index).ok_or("the beginning of its log is purged")?;
+        Ok(LogId { term, index })
+    }
+
+    /// Raft's commit index; or that of the last seqno in the tables: the commit index of the last run may be lost.
+    fn committed_or_applied(&self) -> Result<Index, &'static str> {
+        let committed = self.raft.commit_index();
+        let Some(tables) = self.host.tables_position().filter(|_| !self.is_witness) else { return Ok(committed) };
+        if tables.history_uuid != self.host.history_uuid() {
+            return Err("its tables and its log belong to different clusters");
+        }
+        let last = self.raft.last().index;
+        let mut next = committed.max(self.raft.last_purged().index.next());
+        let mut end = None;
+        while next <= last {
+            let entries = self.host.entries(next, BATCH_LIMIT_BYTES).map_err(|_| "its log cannot be read")?;
+            for (index, bytes) in &entries {
+                let (stamp, entry) = entry::decode(bytes).map_err(|_| "its log cannot be read")?;
+                if *index <= committed && stamp.seqno >= tables.seqno || stamp.seqno > tables.seqno {
+                    return Ok(committed);
+                }
+                if takes_seqno(&entry) && stamp.seqno == tables.seqno {
+                    return Ok(*index);
+                }
+                end = Some(stamp.seqno);
+                next = index.next();
+            }
+        }
+        match end {
+            Some(end) if end < tables.seqno => Err("its tables hold transactions that its log lacks"),
+            _ => Ok(committed),
+        }
+    }
+
+    /// Joins the cluster of the other node with the log up to `committed`, and with the tables.
+    fn join_generation(&mut self, by: &Hello, committed: LogId) {
+        if self.round.is_syncing {
+            let synced = self.host.wait_for_synced();
+            self.on_synced(synced);
+        }
+        // Pending proposals were never committed here: their outcome is unknown.
+        self.lose_quorum();
+        self.own.payloads.clear();
+        if !self.sync_log() {
+            return;
+        }
+        if committed < self.raft.last()
+            && let Err(error) = self.host.abandon_tail(committed.index.next())
+        {
+            return self.fail(&format!("the end of the log cannot be truncated: {error}"));
+        }
+        let session = match self.host.random_uuid() {
+            Ok(session) => SessionId(session.0),
+            Err(error) => return self.fail(&format!("no random numbers for a UUID: {error}")),
+        };
+        (self.hard_state.term, self.hard_state.voted_for) = (committed.term, None);
+        self.hard_state.pending_memberships.clear();
+        self.hard_state.voters = [(by.node, by.address.clone())].into();
+        (self.hard_state.membership_log_id, self.hard_state.committed, self.status.apply_bound) =
+            (committed, committed.index, committed.index);
+        self.hard_state.lineage = by.lineage;
+        self.save_hard_state();
+        if self.round.is_stopped {
+            return;
+        }
+        if let Err(error) = self.host.confirm_tail() {
+            return self.fail(&format!("the log cannot be written: {error}"));
+        }
+        let history_uuid = self.host.history_uuid();
+        self.adopt_lineage(by.lineage, history_uuid);
+        self.host.save_lineage();
+        self.host.dial(&by.address);
+        self.quorum.leader_seen_ms = self.now_ms();
+        if let Err(error) = self.restart_raft() {
+            return self.fail(&error.to_string());
+        }
+        self.own.proposals = Proposals::new();
+        self.own.session = session;
+        let mut actions: Vec<Action> = Vec::new();
+        self.on_leader_changed(self.raft.term(), None, &mut actions);
+        self.run_actions(&mut actions, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consensus::raft::Term;
+
+    fn place(term: u64, index: u64) -> LogId {
+        LogId { term: Term(term), index: Index(index) }
+    }
+
+    #[test]
+    fn a_generation_lacks_what_is_behind_its_fork() {
+        let fork = Some(place(5, 100));
+        for (committed, last, expected) in [
+            (place(5, 90), place(5, 100), Lacks::Nothing),
+            (place(5, 100), place(5, 100), Lacks::Nothing),
+            // Entries of an earlier term that are not in the other log were never committed.
+            (place(4, 80), place(4, 180), Lacks::Nothing),
+            (place(5, 100), place(5, 101), Lacks::Unknown),
+            (place(4, 80), place(6, 90), Lacks::Unknown),
+            (place(5, 101), place(5, 101), Lacks::Committed),
+            (place(6, 90), place(6, 95), Lacks::Committed),
+        ] {
+            assert_eq!(lacks(fork, committed, last), expected, "{committed:?} {last:?}");
+            assert_eq!(lacks(None, committed, last), Lacks::Committed);
+        }
+    }
+}
