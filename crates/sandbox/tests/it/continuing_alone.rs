@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use hortator_sandbox::{Builder, Healed, Temporary};
+use hortator_sandbox::{Builder, Healed, Node, Temporary};
 
 use crate::cluster_fixture::{Writers, assert_logged, ids, is_non_primary, since, size, wait_for, with_table};
 use crate::forced_bootstrap::{generation, goes_on_alone, has_rows, insert};
@@ -74,30 +74,37 @@ fn an_isolated_node_comes_back_while_it_runs() {
     assert!(!since(second, 0).contains(CONTINUES));
 }
 
-/// The first node has an entry that the second one never got, and crashes. The second continues alone.
-fn with_an_unknown_end() -> (Temporary, Vec<String>) {
-    let cluster = two_nodes();
-    let [first, second] = [0, 1].map(|index| cluster.node(index));
-    insert(first, 1);
-    cluster.nodes().for_each(|node| has_rows(node, &[1]));
-    let arguments = arguments(first);
-    second.isolate().unwrap();
-    let mut client = first.connect().unwrap();
-    let insert_99 = thread::spawn(move || client.execute(b"INSERT INTO d.t VALUES (99)"));
-    // The first node is the leader for a moment: the entry is in its log, and in no other.
-    thread::sleep(Duration::from_secs(1));
-    first.kill().unwrap();
-    insert_99.join().unwrap().expect_err("nobody has confirmed it");
+/// Clients write on the first node when the second one is cut off, so the log of the first ends with entries that the second
+/// never gets. Then the first node crashes, and the second continues alone. Returns the confirmed rows.
+fn cut_while_clients_write(first: Node<'_>, second: Node<'_>) -> Vec<u32> {
+    let write = |client: u32| {
+        let mut connection = first.connect().unwrap();
+        let mut insert = |id: &u32| connection.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).is_ok();
+        (client * 1_000_000..).take_while(|id| insert(id)).collect::<Vec<u32>>()
+    };
+    let confirmed = thread::scope(|scope| {
+        let write = &write;
+        let clients: Vec<_> = (1..=4).map(|client| scope.spawn(move || write(client))).collect();
+        wait_for("some rows", || ids(second).len() > 20);
+        second.isolate().unwrap();
+        // The first node is the leader for a moment, and appends.
+        wait_for("the first to lose its quorum", || is_non_primary(first));
+        first.kill().unwrap();
+        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
+    });
     wait_for("the second to continue", || goes_on_alone(second));
     assert_eq!(second.heal().unwrap(), Healed::Synced);
-    insert(second, 2);
-    (cluster, arguments)
+    confirmed
 }
 
 #[test]
 fn a_node_keeps_what_may_be_confirmed_unless_it_is_told_to_drop_it() {
-    let (cluster, arguments) = with_an_unknown_end();
+    let cluster = two_nodes();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
+    // So that it does not continue alone itself.
+    run(first, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=no'"]);
+    let arguments = arguments(first);
+    let confirmed = cut_while_clients_write(first, second);
     let without: Vec<String> =
         arguments.iter().map(|argument| argument.replace("pc.ignore_sb=yes", "pc.ignore_sb=no")).collect();
     assert_ne!(without, arguments);
@@ -105,14 +112,15 @@ fn a_node_keeps_what_may_be_confirmed_unless_it_is_told_to_drop_it() {
     assert!(!Own::spawn(&without, &[]).end().success());
     let told = since(first, from);
     assert_logged(&told, &[LACKS, "with pc.ignore_sb=yes it drops them and joins", "move the files hortator*"]);
-    has_rows(second, &[1, 2]);
 
     let from = since(first, 0).len();
     first.start().unwrap();
     are_together(&cluster);
     assert_logged(&since(first, from), &[DROPS]);
     insert(first, 3);
-    cluster.nodes().for_each(|node| has_rows(node, &[1, 2, 3]));
+    let rows = ids(first);
+    assert_eq!(ids(second), rows);
+    assert!(confirmed.iter().all(|id| rows.contains(&id.to_string())), "{} of {rows:?}", confirmed.len());
 }
 
 #[test]
