@@ -17,6 +17,8 @@ use crate::interrupted::{STATEMENTS, long_dump, signal};
 use crate::programs::{Outcome, Running, hortator};
 use crate::servers::{DATABASE, Server, pair};
 
+/// Holds a load of [`long_dump`] up, so that it is not over before the test acts.
+const SLOWLY: [&str; 2] = ["--throttle", "rate=30000"];
 const POLL: Duration = Duration::from_millis(20);
 /// Five minutes, of which an idle machine needs a moment.
 const TRIES: u32 = 15_000;
@@ -85,9 +87,9 @@ fn paused_and_resumed_by_a_file() {
     server.reset();
     let (folder, dump) = dump_file("dump.sql", &long_dump());
     let file = folder.path().join("limits");
-    let arguments = ["--throttle-file", file.to_str().unwrap(), dump.to_str().unwrap()];
     // There need be no file at first.
-    let mut running = start(server, &arguments);
+    let arguments = ["--throttle-file", file.to_str().unwrap(), dump.to_str().unwrap()];
+    let mut running = start(server, &[&SLOWLY[..], &arguments].concat());
     server.wait_until("SELECT COUNT(*) > 1000 FROM hortator_case.t");
     limit(&file, "pause # for the backup\n");
     assert_stands_still(server, &mut running, "paused: as asked for");
@@ -251,7 +253,7 @@ fn a_server_that_does_not_tell_any_more() {
     let mut command = hortator("load");
     command.arg("--no-defaults").arg("-S").arg(server.socket()).args(["-u", "throttled", "-D", DATABASE]);
     command.args(["--progress=json", "--json", "--chunk-bytes", "65536", "--threads", "2"]);
-    command.arg("--throttle-file").arg(&file).arg(dump);
+    command.args(SLOWLY).arg("--throttle-file").arg(&file).arg(dump);
     let mut running = Running::start(command);
     server.wait_until("SELECT COUNT(*) > 1000 FROM hortator_case.t");
     limit(&file, "pause");
