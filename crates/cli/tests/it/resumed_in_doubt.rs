@@ -6,6 +6,7 @@ use hortator_mysql::Connection;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::errors::{assert_tells, dump_file, load_into};
+use crate::interrupted::signal;
 use crate::programs::{Running, run};
 use crate::resumed_corners::end_statement;
 use crate::servers::{DATABASE, Server, pair};
@@ -259,12 +260,16 @@ fn keys_that_were_under_way_when_the_server_was_killed() {
         let file = path.to_str().unwrap();
         let running = Running::start(load_into(&server, &[file]));
         server.wait_until("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE '%metadata lock%'");
+        // It would not wait for as long as a start may take.
+        signal(&running, Signal::STOP);
         node.kill().unwrap();
-        let pid = i32::try_from(running.pid()).ok().and_then(Pid::from_raw).expect("a process has an id");
         if killed_load {
-            kill_process(pid, Signal::KILL).expect("the process is ours");
+            signal(&running, Signal::KILL);
         }
         node.start().unwrap();
+        if !killed_load {
+            signal(&running, Signal::CONT);
+        }
         let outcome = running.finish_within(LIMIT);
         if killed_load {
             assert_tells(&run(load_into(&server, &["--resume", file])), 0, &[]);

@@ -36,7 +36,7 @@ fn a_build_cannot_be_killed() {
     let file = dump.to_str().unwrap();
     let start = || Running::start(load_over(server, &[0, 1, 2], &[ALWAYS, file]));
     // A build may be over before it is killed; then the next one is tried.
-    let outcome = in_a_build(server, start, || {
+    let outcome = in_a_build(server, start, |_| {
         let builds = "SELECT ID FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER TABLE%ADD%'";
         let ids = server.rows_of_case(builds);
         let kill = |id: &String| server.connect().execute(format!("KILL QUERY {id}").as_bytes());
@@ -61,7 +61,7 @@ fn a_node_that_dies_in_a_build() {
     let start = || Running::start(load_over(server, &[0, 1, 2], &[ALWAYS, file]));
     for (index, told) in [(2, "node3"), (0, "failover from node1")] {
         let node = server.sandbox().node(index);
-        let outcome = in_a_build(server, start, || {
+        let outcome = in_a_build(server, start, |_| {
             node.kill().unwrap();
             true
         });

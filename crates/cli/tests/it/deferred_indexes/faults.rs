@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use super::ended::{Held, assert_like_client, start_and_hold};
 use super::fulltext::{FOUND, held_dump};
 use super::{ALWAYS, LIMIT, POINT, indexes};
 use crate::errors::{assert_tells, dump_file, load_into};
+use crate::interrupted::signal;
 use crate::programs::{Running, run};
 use crate::servers::{Server, pair};
 use crate::target;
@@ -171,7 +174,7 @@ pub const LONG_FOUND: (&str, [&str; 2]) =
 pub fn in_a_build(
     server: &Server,
     start: impl Fn() -> Running,
-    mut event: impl FnMut() -> bool,
+    mut event: impl FnMut(&Running) -> bool,
 ) -> crate::programs::Outcome {
     let is_building = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'ALTER TABLE%ADD%' AND \
                        STATE LIKE 'altering table%'";
@@ -182,7 +185,7 @@ pub fn in_a_build(
         let mut watcher = server.connect();
         while !running.has_ended() {
             let rows = watcher.fetch(is_building.as_bytes()).unwrap();
-            if rows[0][0].as_deref() == Some(b"1") && event() {
+            if rows[0][0].as_deref() == Some(b"1") && event(&running) {
                 return running.finish_within(LIMIT);
             }
             thread::sleep(Duration::from_millis(1));
@@ -202,9 +205,12 @@ fn a_server_that_is_killed_in_a_build() {
     let (_folder, dump) = dump_file("dump.sql", &text);
     let file = dump.to_str().unwrap();
     let node = server.sandbox().node(0);
-    let kill = || {
+    let kill = |running: &Running| {
+        // It would not wait for as long as a start may take.
+        signal(running, Signal::STOP);
         node.kill().unwrap();
         node.start().unwrap();
+        signal(running, Signal::CONT);
         true
     };
     let outcome = in_a_build(server, || Running::start(load_into(server, &[ALWAYS, file])), kill);

@@ -231,7 +231,7 @@ fn users_of_the_target_lock_rows_and_change_the_table_meanwhile() {
     let committed =
         |last: u64| texts(&fan_in.target, &format!("SELECT COUNT(*) FROM d1.t WHERE id <= {last}"))[0][0].clone();
     fan_in.wait_until("the rows before it", |_| committed(14_000) == "14000");
-    thread::sleep(Duration::from_millis(1_500));
+    thread::sleep(Duration::from_secs(5));
     assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.t WHERE id > 15010"), [[""; 0]; 0], "out of turn");
     holder.execute(b"ROLLBACK").unwrap();
     // Each waits for the groups that have rows in the table, and new rows wait for it.
