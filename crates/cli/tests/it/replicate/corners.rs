@@ -2,6 +2,7 @@
 
 use super::fan_in::{FanIn, run, texts};
 use super::line_of;
+use super::monitoring::json;
 
 /// Runs statements in one session of the only source.
 fn write(fan_in: &FanIn, statements: &[&str]) {
@@ -118,6 +119,19 @@ fn only_transactions_are_skipped() {
     fan_in.assert_equal(&["d1"]);
 }
 
+/// Several signs of life, of which the source sends two a second while it has nothing else to send.
+const SIGNS_OF_LIFE_BYTES: u64 = 300;
+
+/// Bytes of the source's log that the agent has.
+fn read_bytes(fan_in: &FanIn) -> u64 {
+    json(fan_in)["read_bytes"].as_u64().unwrap()
+}
+
+/// Where the source's log ends.
+fn log_end(fan_in: &FanIn) -> u64 {
+    texts(&fan_in.sources[0], "SHOW MASTER STATUS")[0][1].parse().unwrap()
+}
+
 #[test]
 fn a_table_that_can_roll_back_on_the_source_only() {
     let fan_in = FanIn::new(1, &[]);
@@ -156,7 +170,12 @@ fn a_table_that_can_roll_back_on_the_source_only() {
             .len()
             == 1
     });
+    // These two become a group if both have arrived when it goes on. Signs of life of the source are read, too: so many come
+    // only behind both.
+    let (read, logged) = (read_bytes(&fan_in), log_end(&fan_in));
     write(&fan_in, &["INSERT INTO d1.t VALUES (5)", "INSERT INTO d1.u VALUES (2)"]);
+    let wanted = read + log_end(&fan_in) - logged + SIGNS_OF_LIFE_BYTES;
+    fan_in.wait_until("both to arrive", |_| read_bytes(&fan_in) >= wanted);
     locks.execute(b"UNLOCK TABLES").unwrap();
     stops_with(&fan_in, "Duplicate entry '2'");
     run(&fan_in.target, &["DELETE FROM d1.u"]);

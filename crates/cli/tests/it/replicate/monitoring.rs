@@ -76,7 +76,7 @@ fn wait_for_metric(address: SocketAddr, name: &str, is_so: impl Fn(f64) -> bool)
 }
 
 /// The status of the first source.
-fn json(fan_in: &FanIn) -> Value {
+pub fn json(fan_in: &FanIn) -> Value {
     let (text, _) = fan_in.says("status --json");
     serde_json::from_str::<Value>(&text).unwrap_or_else(|error| panic!("{error}: {text}"))[0].clone()
 }
