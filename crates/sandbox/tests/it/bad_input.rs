@@ -16,7 +16,7 @@ use crate::manual_server::{Own, is_ready};
 use crate::{ask, provider, run};
 
 /// The time limit for a server to start on a busy machine.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A node whose log alone holds the last rows.
 fn cluster() -> Temporary {

@@ -13,8 +13,10 @@ use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
 use crate::run;
 
-/// Longer than an election timeout of each node.
-const STALL: Duration = Duration::from_millis(2_500);
+/// Longer than an election timeout of each node, which is [`ELECTION`] to twice that.
+const STALL: Duration = Duration::from_millis(8_500);
+/// No election on a busy machine.
+const ELECTION: &str = "raft.election_timeout=PT4S";
 
 /// Files that stall the disk of their node while they exist.
 fn stall_file(node: Node<'_>) -> PathBuf {
@@ -51,7 +53,7 @@ fn latest_term_led(node: Node<'_>) -> u64 {
 
 #[test]
 fn a_leader_whose_disk_stalls_still_leads_and_the_others_commit() {
-    let cluster = with_table(Builder::cluster(3));
+    let cluster = with_table(Builder::cluster(3).set("wsrep_provider_options", ELECTION));
     let _servers = start_with_stalls(&cluster);
     let leader = cluster.nodes().max_by_key(|node| latest_term_led(*node)).unwrap();
     let term = latest_term_led(leader);

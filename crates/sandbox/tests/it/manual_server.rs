@@ -9,7 +9,7 @@ use hortator_sandbox::Node;
 use crate::signal;
 
 /// The time limit for a server to start or end on a busy machine.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The server is killed when this value is dropped.
 pub struct Own(Child);

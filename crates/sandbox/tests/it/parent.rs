@@ -17,7 +17,7 @@ use crate::{ask, is_alive, servers_on};
 
 /// The folder in which that process creates its sandbox.
 const FOLDER_VARIABLE: &str = "HORTATOR_TEST_FOLDER";
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(180);
 
 #[test]
 #[ignore = "run by the tests below as a process of its own"]

@@ -11,9 +11,11 @@ use super::work::Shared;
 use crate::kills::dice::Dice;
 
 /// The time limit for a cluster to be complete again.
-pub const WAIT_TIMEOUT: Duration = Duration::from_secs(240);
-/// After this time the nodes of an incomplete cluster are killed and started.
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(600);
+/// After this time the nodes of an incomplete cluster are killed and started: Galera often needs it, ours never.
 const HELP_AFTER: Duration = Duration::from_secs(60);
+/// The same for ours, also on a busy machine.
+const HELP_OURS_AFTER: Duration = Duration::from_secs(300);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Each once in every round, in an order from the seed.
@@ -204,8 +206,12 @@ impl<'a> Nemesis<'a> {
 
     /// Waits until all nodes are in one cluster with all data.
     fn bring_back(&mut self) {
+        let help_after = match self.provider {
+            Provider::Ours => HELP_OURS_AFTER,
+            Provider::Galera => HELP_AFTER,
+        };
         let mut deadline = Instant::now() + WAIT_TIMEOUT;
-        let mut help_at = Instant::now() + HELP_AFTER;
+        let mut help_at = Instant::now() + help_after;
         let mut helps = 0;
         loop {
             let trouble = self.sandbox.nodes().find_map(|node| back(node).err());
@@ -216,7 +222,7 @@ impl<'a> Nemesis<'a> {
             }
             if Instant::now() > help_at {
                 self.help(trouble);
-                help_at = Instant::now() + HELP_AFTER;
+                help_at = Instant::now() + help_after;
                 helps += 1;
                 // The start before may have waited for longer than this time. What was helped gets it once more.
                 deadline = if helps == 1 { Instant::now() + WAIT_TIMEOUT } else { deadline };
