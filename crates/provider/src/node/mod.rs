@@ -44,6 +44,7 @@ mod rejoin;
 mod replica;
 mod security;
 mod startup;
+mod supervisor;
 mod toi;
 mod total_order;
 pub mod witness;

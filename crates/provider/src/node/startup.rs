@@ -11,8 +11,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cluster::{self, ClusterStatus, Command, StartMode};
+use super::cluster::{self, ClusterHandle, ClusterStatus, Command, StartMode};
 use super::delivery::Delivery;
+use super::supervisor::{Step, Supervisor};
 use super::{Error, Node, OrderState, lock};
 use crate::consensus::hard_state::HardState;
 use crate::entry::{self, CommitCut, Entry, Stamp};
@@ -132,16 +133,20 @@ impl Node {
     /// Starts the node, on a receiving thread. False: it failed.
     pub(super) fn start_up(&self, receiver: Receiver) -> bool {
         let Some(cluster) = self.cluster() else { return false };
-        let is_ready = |status: &ClusterStatus| {
-            let needs_sst = status.needs_snapshot || self.log().is_none();
-            status.is_single_node || status.has_quorum || status.is_linked && needs_sst
-        };
+        let mut supervisor = Supervisor::default();
         // None: the node was told to leave before it met another node.
-        let Some(status) = cluster.wait_for(None, is_ready) else { return self.gate.state() != GateState::Failed };
+        let Some(step) = cluster.next_step(&mut supervisor, self.log().is_some()) else {
+            return self.gate.state() != GateState::Failed;
+        };
         self.shift_to(NodeState::Primary);
-        if !status.is_single_node {
-            return self.join_cluster(receiver, &cluster).is_ok() || cluster.is_leaving();
+        match step {
+            Step::RecoverAlone => self.start_alone(receiver, &cluster),
+            step => self.join_cluster(receiver, &cluster, supervisor, step).is_ok() || cluster.is_leaving(),
         }
+    }
+
+    /// The log is all there is. False: the node failed.
+    fn start_alone(&self, receiver: Receiver, cluster: &ClusterHandle) -> bool {
         let plan = lock(&self.plan).take();
         let ready = match plan {
             Some(plan) => self.recover(receiver, plan),

@@ -1,71 +1,71 @@
-//! The joiner's receiving thread: waits for log and tables, plans the recovery, and starts the ordering. The order of
-//! steps, and what the replica does: `replica/joiner.rs`.
+//! The receiving thread of a node that joins: carries out the steps of the supervisor (`node/supervisor.rs`), and starts the
+//! ordering. What the replica does meanwhile: `replica/joiner.rs`.
 
 use std::sync::atomic::Ordering as Atomic;
 
 use super::joiner_sst::SstError;
 use super::{ClusterHandle, Command};
 use crate::identity::{Gtid, Uuid};
+use crate::galera_lines::NodeState;
+use crate::node::supervisor::{self, Compared, Comparing, Step, Supervisor};
 use crate::node::{Node, OrderState, lock};
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level, Receiver};
 
+/// The comparison of log and tables.
+struct Comparison {
+    found: Compared,
+    /// How to go on from the tables.
+    plan: Option<Plan>,
+}
+
 impl Node {
-    /// Joins the cluster, on a receiving thread.
+    /// Joins the cluster, on a receiving thread: carries out the steps of `supervisor`, of which `first` is the next.
     pub(in crate::node) fn join_cluster(
         &self,
         receiver: Receiver,
         cluster: &ClusterHandle,
+        mut supervisor: Supervisor,
+        first: Step,
     ) -> Result<(), CallbackError> {
         let saved = *lock(&self.saved);
         let mut tables = self.tables_at(saved.as_ref());
-        let mut is_connected = false;
-        let plan = loop {
-            let status = cluster.status();
-            let log = self.log().filter(|_| !status.needs_snapshot || is_connected);
-            if let Some(log) = log {
-                let history_uuid = Uuid(log.history_uuid());
-                match recovery::make_plan(&log, status.apply_bound, history_uuid, tables, saved.as_ref()) {
-                    // A log that ends before the tables has lost entries that the others may have.
-                    Ok(plan) if plan.has_all_verdicts && (plan.tables_at <= plan.end || is_connected) => {
-                        self.inconsistency.reset_to(plan.tables_at);
-                        self.inconsistency.add_results(&plan.vote_results);
-                        match self.inconsistency.wrongly_applied(plan.tables_at) {
-                            None => break plan,
-                            Some(seqno) if is_connected => {
-                                let text = format!(
-                                    "inconsistency vote on seqno {seqno}: most nodes could not apply it, but \
-                                             the donor has applied it"
-                                );
-                                return Err(self.end_without_tables(cluster, &SstError::Failed(text)));
-                            }
-                            Some(seqno) => {
-                                self.note(&format!(
-                                    "inconsistency vote on seqno {seqno}: most nodes could not apply it, but this \
-                                     node has applied it"
-                                ));
-                            }
-                        }
-                    }
-                    Ok(_) | Err(recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {}
-                    Err(error) if is_connected => {
-                        return Err(self.end_without_tables(cluster, &SstError::Failed(error.to_string())));
-                    }
-                    Err(error) => {
-                        self.server.log(Level::Error, &error.to_string());
-                        return Err(CallbackError);
+        let mut step = Some(first);
+        let (plan, is_connected) = loop {
+            let next = step.take().or_else(|| cluster.next_step(&mut supervisor, self.log().is_some()));
+            let Some(next) = next else {
+                return Err(self.end_without_tables(cluster, &SstError::interrupted(supervisor.stage())));
+            };
+            let done = match next {
+                Step::Compare(comparing) => {
+                    let compared = self.compare(cluster, tables, saved.as_ref(), comparing)?;
+                    supervisor.compared(&compared.found);
+                    match (compared.found, compared.plan) {
+                        (Compared::Fits, Some(plan)) => break (plan, comparing.has_received),
+                        (Compared::Unusable(failure), _) => Err(SstError::Failed(failure)),
+                        _ => Ok(()),
                     }
                 }
-            }
-            if is_connected {
-                let text = "the log of the joiner begins after the state of the SST".to_owned();
-                return Err(self.end_without_tables(cluster, &SstError::Failed(text)));
-            }
-            let received = self.receive_state(cluster);
-            let received = received.map_err(|error| self.end_without_tables(cluster, &error))?;
-            tables = Some(received);
-            is_connected = true;
+                Step::AskToPrepare(history_uuid) => self.ask_to_prepare(cluster, history_uuid),
+                Step::RequestSst => self.request_sst(cluster),
+                Step::TablesReceived(position) => {
+                    self.note(&format!("the received state is at {position}"));
+                    self.shift_to(NodeState::Joined);
+                    tables = Some(position);
+                    Ok(())
+                }
+                Step::LogReceived { history_uuid, resolved_upto } => {
+                    // The tables match the vote results that the donor matches.
+                    self.inconsistency.on_sst_received(resolved_upto);
+                    *lock(&self.saved) = Some(SavedState::running(history_uuid, self.member_id()));
+                    Ok(())
+                }
+                Step::Fail(failure) => Err(SstError::Failed(failure)),
+                // Impossible: waits are over in `next_step`, and a node that has met others is not alone.
+                Step::Wait | Step::RecoverAlone => Ok(()),
+            };
+            done.map_err(|error| self.end_without_tables(cluster, &error))?;
         };
         if is_connected {
             // The transfer may have replaced the binary log too.
@@ -86,6 +86,42 @@ impl Node {
         cluster.is_caught_up.store(true, Atomic::SeqCst);
         cluster.send(Command::OrderFrom(order_from));
         Ok(())
+    }
+
+    /// Compares log and tables.
+    fn compare(
+        &self,
+        cluster: &ClusterHandle,
+        tables: Option<Gtid>,
+        saved: Option<&SavedState>,
+        Comparing { has_received, has_log }: Comparing,
+    ) -> Result<Comparison, CallbackError> {
+        let log = self.log().filter(|_| has_log);
+        let plan = log.map(|log| {
+            let history_uuid = Uuid(log.history_uuid());
+            recovery::make_plan(&log, cluster.status().apply_bound, history_uuid, tables, saved)
+        });
+        let mut wrongly_applied = None;
+        let judged = supervisor::judge(
+            plan.as_ref(),
+            |plan| {
+                self.inconsistency.reset_to(plan.tables_at);
+                self.inconsistency.add_results(&plan.vote_results);
+                wrongly_applied = self.inconsistency.wrongly_applied(plan.tables_at);
+                wrongly_applied
+            },
+            has_received,
+        );
+        let found = judged.map_err(|text| {
+            self.server.log(Level::Error, &text);
+            CallbackError
+        })?;
+        if let (Compared::NeedsSst, Some(seqno)) = (&found, wrongly_applied) {
+            self.note(&format!(
+                "inconsistency vote on seqno {seqno}: most nodes could not apply it, but this node has applied it"
+            ));
+        }
+        Ok(Comparison { found, plan: plan.and_then(Result::ok) })
     }
 
     fn compare_binary_log_again(&self) {

@@ -4,18 +4,14 @@
 //! one, and half of it may have arrived. So the provider ends the process, as Galera's does, in a way that makes a
 //! service manager restart it.
 
-use std::time::Duration;
-
-use super::{ClusterHandle, Command, JoinRequest, JoinerLog, SstResult};
+use super::{ClusterHandle, Command, JoinRequest, SstResult};
 use crate::galera_lines::{KnownMessage, NodeState};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
+use crate::node::supervisor::{SstFailure, Stage, Step, Supervisor};
 use crate::node::{Node, lock};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level};
-
-/// The donor reports the end of the SST within this time of its arrival.
-const DONOR_REPLY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Why there are no tables.
 pub(super) enum SstError {
@@ -24,55 +20,39 @@ pub(super) enum SstError {
     /// The server did not prepare: nothing has changed.
     Unprepared,
     /// The reason.
-    Failed(String),
+    Failed(SstFailure),
+}
+
+impl SstError {
+    /// The node leaves, or has failed, at that stage.
+    pub(super) fn interrupted(stage: Stage) -> Self {
+        match stage {
+            Stage::Begin | Stage::Compare { .. } | Stage::NeedsSst | Stage::Prepare { .. } => Self::Unprepared,
+            Stage::Receive { .. } | Stage::Complete { .. } | Stage::Report { .. } | Stage::Over => Self::Leaving,
+        }
+    }
 }
 
 impl Node {
-    /// Receives the tables of a donor. Returns their position.
-    pub(super) fn receive_state(&self, cluster: &ClusterHandle) -> Result<Gtid, SstError> {
-        use SstError::{Failed, Leaving, Unprepared};
-        let status = cluster.wait_for(None, |status| !status.history_uuid.is_undefined()).ok_or(Unprepared)?;
-        let history_uuid = status.history_uuid;
+    /// Tells the server where the cluster is, and asks the leader whether the server may prepare.
+    pub(super) fn ask_to_prepare(&self, cluster: &ClusterHandle, history_uuid: Uuid) -> Result<(), SstError> {
         self.note(&format!("this node needs an SST from the cluster {history_uuid}"));
-        let state = Gtid { history_uuid, seqno: i64::try_from(status.apply_bound.0).unwrap_or(0) };
-        self.report_connected_at(state).map_err(|CallbackError| Unprepared)?;
+        let state = Gtid { history_uuid, seqno: i64::try_from(cluster.status().apply_bound.0).unwrap_or(0) };
+        self.report_connected_at(state).map_err(|CallbackError| SstError::Unprepared)?;
         // An SST to a killed node at this address may still be running: its data would come to this one.
         cluster.send(Command::SendJoinRequest(JoinRequest::PrepareSst));
-        cluster.wait_for(None, |status| status.can_prepare_sst).ok_or(Unprepared)?;
+        Ok(())
+    }
+
+    /// Lets the server prepare, and requests the tables.
+    pub(super) fn request_sst(&self, cluster: &ClusterHandle) -> Result<(), SstError> {
         self.shift_to(NodeState::Joiner);
         cluster.set_waiting_for_sst(true);
-        let request = self.server.sst_request().map_err(|CallbackError| Unprepared)?;
+        let request = self.server.sst_request().map_err(|CallbackError| SstError::Unprepared)?;
         // Until the SST is complete, the tables are undefined, whatever a killed server finds in them.
-        self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).map_err(|CallbackError| Leaving)?;
+        self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED)).map_err(|CallbackError| SstError::Leaving)?;
         cluster.send(Command::SendJoinRequest(JoinRequest::Join { request }));
-        let position = match cluster.wait_for_sst().ok_or(Leaving)? {
-            SstResult::Received(position) if position.history_uuid == history_uuid => position,
-            SstResult::Received(position) => {
-                let text = format!("the received state is at {position}, which is not of the cluster {history_uuid}");
-                return Err(Failed(text));
-            }
-            SstResult::Failed(code) => {
-                let text = format!("the SST failed with error {code}: read the lines above, and the donor's error log");
-                return Err(Failed(text));
-            }
-            SstResult::DonorLost(text) => return Err(Failed(text)),
-        };
-        self.note(&format!("the received state is at {position}"));
-        self.shift_to(NodeState::Joined);
-        let status = cluster.wait_for(None, |status| status.joiner_log() != JoinerLog::Incomplete).ok_or(Leaving)?;
-        if status.joiner_log() == JoinerLog::Lost {
-            let text = format!(
-                "the leader no longer has the entries of the log after index {}, which the received tables need: it has \
-                 changed, or its link to this node was down, meanwhile",
-                status.apply_bound
-            );
-            return Err(Failed(text));
-        }
-        // The tables match the vote results that the donor matches. A donor that is gone may have left as inconsistent.
-        let status = cluster.wait_for(Some(DONOR_REPLY_TIMEOUT), |status| status.donor_resolved_upto.is_some());
-        self.inconsistency.on_sst_received(status.and_then(|status| status.donor_resolved_upto).unwrap_or(-1));
-        *lock(&self.saved) = Some(SavedState::running(history_uuid, self.member_id()));
-        Ok(position)
+        Ok(())
     }
 
     /// Ends the server, which has no tables and receives none: unless it leaves anyway, or was running before and still
@@ -83,9 +63,9 @@ impl Node {
             return CallbackError;
         }
         let why = match error {
-            SstError::Failed(why) => why,
-            SstError::Leaving => "the SST cannot continue",
-            SstError::Unprepared => "the server did not prepare an SST: read the lines above",
+            SstError::Failed(why) => why.to_string(),
+            SstError::Leaving => "the SST cannot continue".to_owned(),
+            SstError::Unprepared => "the server did not prepare an SST: read the lines above".to_owned(),
         };
         if matches!(error, SstError::Unprepared) && lock(&self.order).is_some() {
             let text = format!("{why}. Restart the server: it can receive the tables then");
@@ -122,17 +102,24 @@ impl ClusterHandle {
         (mailbox.is_waiting_for_sst, mailbox.sst_result) = (is_waiting, None);
     }
 
-    /// Waits for the end of the SST. None: the driver has ended.
-    fn wait_for_sst(&self) -> Option<SstResult> {
+    /// The next step of a start. None: the node leaves, or its driver has ended.
+    pub(in crate::node) fn next_step(&self, supervisor: &mut Supervisor, has_log: bool) -> Option<Step> {
         let mut mailbox = self.mailbox();
         loop {
-            if let Some(result) = mailbox.sst_result.take() {
-                return Some(result);
+            let status = mailbox.status;
+            let step = supervisor.next(&status, has_log, &mut mailbox.sst_result, self.opened.elapsed());
+            if step != Step::Wait {
+                return Some(step);
             }
             if mailbox.is_over || mailbox.is_leaving {
                 return None;
             }
-            mailbox = self.wait(mailbox, None)?;
+            let until = supervisor.deadline().map(|deadline| self.opened + deadline);
+            mailbox = match self.wait(mailbox, until) {
+                Some(mailbox) => mailbox,
+                // The time is over.
+                None => self.mailbox(),
+            };
         }
     }
 

@@ -48,7 +48,7 @@ mod process_host;
 mod relay;
 
 pub(super) use super::replica::{ClusterStatus, Command, RaftStatus, RetainTime};
-use super::replica::{JoinRequest, JoinerLog, SstResult};
+use super::replica::{JoinRequest, SstResult};
 pub(super) use donor::Donation;
 pub(super) use driver::spawn;
 pub(super) use driver_start::{StartMode, recovering_warning, start};
@@ -85,6 +85,8 @@ pub(super) struct ClusterHandle {
     pub is_caught_up: AtomicBool,
     /// The tables may hold parts of entries up to here.
     replayed_upto: Index,
+    /// When the node connected.
+    opened: Instant,
 }
 
 impl ClusterHandle {
@@ -97,6 +99,7 @@ impl ClusterHandle {
             next_request_id: AtomicU64::new(1),
             is_caught_up: AtomicBool::new(false),
             replayed_upto,
+            opened: Instant::now(),
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use hortator_core::Failure;
 
 use super::memory_log::MemoryLog;
-use super::server::{Stage, Work};
+use super::server::Work;
 use super::upgrades;
 use crate::consensus::NodeId;
 use crate::consensus::hard_state::{self, HardState};
@@ -27,6 +27,7 @@ use crate::node::replica::{
     Clock, ClusterStatus, Command, EntryLog, FlowEvent, LocalNode, OrderedEntry, RaftStatus, SingleNodeEnd, SstResult,
     Synced, Transport, Waiters,
 };
+use crate::node::supervisor::Supervisor;
 use crate::node::total_order::takes_seqno;
 use crate::node::witness::WitnessOrder;
 use crate::protocol::ProtocolVersion;
@@ -144,7 +145,9 @@ pub struct Process {
     pub is_donating: bool,
     /// A partition has ended the script of the SST.
     pub is_sst_cut: bool,
-    pub stage: Stage,
+    pub supervisor: Supervisor,
+    /// Its start is over: it orders entries.
+    pub is_running: bool,
     pub failed: Option<String>,
     pub facts: Vec<Fact>,
     pub is_verbose: bool,
@@ -190,7 +193,8 @@ impl Process {
             donations: Vec::new(),
             is_donating: false,
             is_sst_cut: false,
-            stage: if is_witness { Stage::Running } else { Stage::Begin },
+            supervisor: Supervisor::default(),
+            is_running: is_witness,
             failed: None,
             facts: Vec::new(),
             is_verbose: false,
@@ -402,7 +406,7 @@ impl Waiters for Process {
     fn refuse_read_requests(&mut self) {}
 
     fn set_sst_result(&mut self, result: SstResult) {
-        if self.stage == Stage::Sst {
+        if self.receives() {
             self.sst_result.get_or_insert(result);
         }
     }

@@ -1,5 +1,7 @@
 //! The server's threads of a process: its start, the applying, and its clients.
 
+use std::time::Duration;
+
 use hortator_core::{Key, Mode};
 
 use super::process::{Disk, Fact, Process, Row};
@@ -13,7 +15,8 @@ use crate::entry::{self, Entry, Stamp, WriteSetHead};
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
-use crate::node::replica::{ClusterStatus, Command, JoinRequest, JoinerLog, LocalNode, SstResult};
+use crate::node::replica::{ClusterStatus, Command, JoinRequest, LocalNode};
+use crate::node::supervisor::{self, Compared, Comparing, Stage, Step};
 use crate::protocol::ProtocolVersion;
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
@@ -22,32 +25,8 @@ use crate::vote_result::ApplyError;
 
 /// Seqnos between two commit cuts.
 const CUT_INTERVAL_SEQNOS: i64 = 24;
-/// How long a joiner waits for its donor's report after the tables have arrived.
-const DONOR_REPLY_TIMEOUT_MS: u64 = 20_000;
 /// Rows that the clients change.
 const ROWS: u64 = 24;
-
-/// How far the start of a process is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It waits for a quorum, or to be alone.
-    Begin,
-    /// It compares tables and log.
-    Join {
-        has_received: bool,
-    },
-    /// It needs an SST from the cluster that it meets.
-    NeedsSst,
-    /// It asks whether its server may prepare.
-    Prepare,
-    /// It waits for the tables.
-    Sst,
-    /// It waits for its log, and for what its donor reports.
-    Log {
-        since_ms: u64,
-    },
-    Running,
-}
 
 /// Work for the appliers, in order.
 #[derive(Clone, Debug)]
@@ -69,57 +48,32 @@ pub enum Applied {
 impl Process {
     /// The next steps of the start, as far as they can go now.
     pub fn advance_start(&mut self) {
-        while self.failed.is_none() {
-            let before = self.stage;
-            self.advance_once();
-            if self.stage == before {
-                return;
+        while self.failed.is_none() && !self.is_running {
+            let (status, has_log, now) = (self.status, self.disk.log.is_some(), Duration::from_millis(self.now_ms));
+            match self.supervisor.next(&status, has_log, &mut self.sst_result, now) {
+                Step::Wait => return,
+                Step::RecoverAlone => self.recover_alone(),
+                Step::Compare(comparing) => self.compare(status, comparing),
+                Step::AskToPrepare(_) => self.commands.push(Command::SendJoinRequest(JoinRequest::PrepareSst)),
+                Step::RequestSst => {
+                    self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED));
+                    (self.disk.tables, self.disk.flushed_tables) = (vec![Row::Garbage], 1);
+                    let request = self.hello.instance_id.0.to_vec();
+                    self.commands.push(Command::SendJoinRequest(JoinRequest::Join { request }));
+                }
+                Step::TablesReceived(_) => {}
+                Step::LogReceived { history_uuid, resolved_upto } => {
+                    self.inconsistency.on_sst_received(resolved_upto);
+                    self.save(SavedState::running(history_uuid, self.member_id));
+                }
+                Step::Fail(failure) => self.end(&failure.to_string()),
             }
         }
     }
 
-    fn advance_once(&mut self) {
-        let status = self.status;
-        match self.stage {
-            Stage::Begin => {
-                let needs_sst = status.needs_snapshot || self.disk.log.is_none();
-                if status.is_single_node {
-                    self.recover_alone();
-                } else if status.has_quorum || status.is_linked && needs_sst {
-                    self.stage = Stage::Join { has_received: false };
-                }
-            }
-            Stage::Join { has_received } => self.join(status, has_received),
-            Stage::NeedsSst if !status.history_uuid.is_undefined() => {
-                self.commands.push(Command::SendJoinRequest(JoinRequest::PrepareSst));
-                self.stage = Stage::Prepare;
-            }
-            Stage::Prepare if status.can_prepare_sst => {
-                self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED));
-                (self.disk.tables, self.disk.flushed_tables) = (vec![Row::Garbage], 1);
-                let request = self.hello.instance_id.0.to_vec();
-                self.commands.push(Command::SendJoinRequest(JoinRequest::Join { request }));
-                self.stage = Stage::Sst;
-            }
-            Stage::Sst => match self.sst_result.take() {
-                Some(SstResult::Received(_)) => self.stage = Stage::Log { since_ms: self.now_ms },
-                Some(SstResult::Failed(_) | SstResult::DonorLost(_)) => self.end("the SST has failed"),
-                None => {}
-            },
-            Stage::Log { since_ms } => {
-                if status.joiner_log() == JoinerLog::Lost {
-                    return self.end("the leader no longer has the entries of the log");
-                }
-                let has_log = status.joiner_log() == JoinerLog::Complete;
-                let is_late = self.now_ms - since_ms > DONOR_REPLY_TIMEOUT_MS;
-                if has_log && (status.donor_resolved_upto.is_some() || is_late) {
-                    self.inconsistency.on_sst_received(status.donor_resolved_upto.unwrap_or(-1));
-                    self.save(SavedState::running(status.history_uuid, self.member_id));
-                    self.stage = Stage::Join { has_received: true };
-                }
-            }
-            Stage::NeedsSst | Stage::Prepare | Stage::Running => {}
-        }
+    /// Whether it waits for the tables of an SST.
+    pub fn receives(&self) -> bool {
+        matches!(self.supervisor.stage(), Stage::Receive { .. })
     }
 
     /// The process ends, and is started again.
@@ -148,26 +102,26 @@ impl Process {
         Some(recovery::make_plan(log, commit_index, log.history_uuid, self.tables_at(), self.disk.saved.as_ref()))
     }
 
-    fn join(&mut self, status: ClusterStatus, has_received: bool) {
-        let plan = if status.needs_snapshot && !has_received { None } else { self.plan(status.apply_bound) };
-        match plan {
-            Some(Ok(plan)) if plan.has_all_verdicts && (plan.tables_at <= plan.end || has_received) => {
-                self.inconsistency.reset_to(plan.tables_at);
-                self.inconsistency.add_results(&plan.vote_results);
-                if self.inconsistency.wrongly_applied(plan.tables_at).is_none() {
-                    return self.start_ordering(plan);
-                }
-                if has_received {
-                    return self.end("the donor has applied what the vote skips");
-                }
-            }
-            Some(Err(error)) if !matches!(error, recovery::Error::Gap { .. } | recovery::Error::NoPosition { .. }) => {
-                panic!("{}: the log does not fit the tables: {error}", self.hello.name);
-            }
-            _ if has_received => return self.end("the log of the joiner begins after the state of the SST"),
-            Some(_) | None => {}
+    fn compare(&mut self, status: ClusterStatus, Comparing { has_received, has_log }: Comparing) {
+        let plan = if has_log { self.plan(status.apply_bound) } else { None };
+        let inconsistency = &mut self.inconsistency;
+        let judged = supervisor::judge(
+            plan.as_ref(),
+            |plan| {
+                inconsistency.reset_to(plan.tables_at);
+                inconsistency.add_results(&plan.vote_results);
+                inconsistency.wrongly_applied(plan.tables_at)
+            },
+            has_received,
+        );
+        let compared =
+            judged.unwrap_or_else(|text| panic!("{}: the log does not fit the tables: {text}", self.hello.name));
+        self.supervisor.compared(&compared);
+        match (compared, plan) {
+            (Compared::Fits, Some(Ok(plan))) => self.start_ordering(plan),
+            (Compared::Unusable(failure), _) => self.end(&failure.to_string()),
+            _ => {}
         }
-        self.stage = Stage::NeedsSst;
     }
 
     fn start_ordering(&mut self, plan: Plan) {
@@ -181,7 +135,7 @@ impl Process {
         self.save(SavedState { failed_at, ..SavedState::running(history_uuid, self.member_id) });
         self.is_caught_up = true;
         self.commands.push(Command::OrderFrom(order_from));
-        self.stage = Stage::Running;
+        self.is_running = true;
     }
 
     /// A single node applies its whole log, and opens to its clients.
@@ -228,7 +182,7 @@ impl Process {
         (self.order, self.is_single_node) = (Some(order), true);
         self.change_tables(seqno, Row::View);
         self.save(SavedState::running(history_uuid, self.member_id));
-        (self.gate, self.stage) = (GateState::Open, Stage::Running);
+        (self.gate, self.is_running) = (GateState::Open, true);
         self.commands.push(Command::Recheck);
     }
 

@@ -9,7 +9,7 @@ use super::invariants::Invariants;
 use super::links::Links;
 use super::memory_log::MemoryLog;
 use super::process::{Disk, Fact, Process, Row};
-use super::server::{self, Applied, Stage};
+use super::server::{self, Applied};
 use super::settings::Settings;
 use super::upgrades;
 use crate::consensus::NodeId;

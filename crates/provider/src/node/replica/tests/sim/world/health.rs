@@ -16,7 +16,7 @@ impl World {
             }
             let ordered = host.order.as_ref().map_or(-1, |order| order.seqno);
             let has_quorum = host.status.has_quorum || host.is_single_node;
-            host.stage == Stage::Running
+            host.is_running
                 && host.gate == GateState::Open
                 && has_quorum
                 && host.waiting.is_empty()
@@ -58,7 +58,7 @@ impl World {
                 raft.leader(),
                 raft.last(),
                 raft.membership().voters,
-                host.stage,
+                host.supervisor.stage(),
                 host.gate,
                 host.status,
                 host.order.as_ref().map(|order| (order.seqno, order.members().len())),

@@ -33,7 +33,7 @@ impl World {
         let is_noticed = self.rng.percent(50);
         let mut is_sent = false;
         let is_cut = self.host_mut(donor).is_some_and(|host| std::mem::take(&mut host.is_sst_cut));
-        if let Some(host) = self.host_mut(joiner).filter(|host| host.stage == Stage::Sst && !is_cut) {
+        if let Some(host) = self.host_mut(joiner).filter(|host| host.receives() && !is_cut) {
             assert_eq!(host.hello.instance_id, instance_id, "an SST arrives at another process than it is for");
             if is_whole {
                 is_sent = true;
