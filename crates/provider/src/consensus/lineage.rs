@@ -140,11 +140,17 @@ impl Lineage {
         self.generations[0]
     }
 
-    /// The last entry of an earlier generation's log that the clusters of all later ones have too. None: the lineage does not
-    /// know it.
+    /// The last entry of an earlier generation's log that the current one has too: of all forks in between the earliest, since
+    /// a later generation can begin with a shorter log. None: one of them is not named.
     pub fn fork_from(&self, generation: Uuid) -> Option<LogId> {
-        let mut pairs = self.newest_first().windows(2);
-        pairs.find(|pair| pair[1] == generation).and_then(|pair| fork_of(pair[0]))
+        let later = self.newest_first().iter().position(|one| *one == generation)?;
+        let forks: Option<Vec<LogId>> = self.newest_first()[..later].iter().map(|one| fork_of(*one)).collect();
+        forks?.into_iter().min()
+    }
+
+    /// Where the current generation begins, if there is an earlier one, and its ID names that.
+    pub fn own_fork(&self) -> Option<LogId> {
+        self.newest_first().get(1).and_then(|_| fork_of(self.generation()))
     }
 
     fn descends_from(&self, generation: Uuid) -> bool {

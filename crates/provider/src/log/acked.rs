@@ -133,11 +133,14 @@ impl AckedMark {
         self.write_and_sync(&state)
     }
 
-    /// Entries below the mark are removed without a leader's request: the mark stays until [`Self::confirm`].
-    pub fn keep_mark(&self) {
+    /// Entries up to `last` may be counted on, and are removed without a leader's request: they stay marked until
+    /// [`Self::confirm`]. Durable when it returns.
+    pub fn keep_mark(&self, last: u64) -> Result<(), Error> {
         let mut state = self.lock();
+        state.index = state.index.max(last);
         let marked = LostTail::Acknowledged(Index(state.index));
         state.lost_tail.get_or_insert(marked);
+        self.write_and_sync(&state)
     }
 
     /// Entries are acknowledged without a sync from now on. Durable when it returns.

@@ -229,10 +229,18 @@ impl DiskLog {
     pub fn sync_all(&self) -> Result<(), Error> {
         self.sync.store(true, Ordering::Release);
         self.acked.end_unsynced();
+        self.flush_to_disk()?;
+        self.acked.advance(self.segments.written())
+    }
+
+    /// Writes everything, and syncs it also with sync off.
+    ///
+    /// # Errors
+    /// As [`DiskLog::flush`].
+    pub fn flush_to_disk(&self) -> Result<(), Error> {
         self.flush(self.last())?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        self.sync_oldest(&mut writer, 0, self.segments.written())?;
-        self.acked.advance(self.segments.written())
+        self.sync_oldest(&mut writer, 0, self.segments.written())
     }
 
     /// Why the log may lack entries that this node has acknowledged.

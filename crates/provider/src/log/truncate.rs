@@ -57,7 +57,7 @@ impl DiskLog {
     /// # Errors
     /// As [`Self::truncate`].
     pub fn abandon_tail(&self, from: Index) -> Result<(), Error> {
-        self.acked.keep_mark();
+        self.acked.keep_mark(self.last().0)?;
         self.truncate(from)
     }
 

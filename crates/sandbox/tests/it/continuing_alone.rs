@@ -14,7 +14,8 @@ use crate::{provider, run};
 
 const CONTINUES: &str = "pc.ignore_sb: this node bootstraps a cluster";
 const JOINS: &str = "That cluster has everything that this node has: it joins it";
-const LACKS: &str = "its log ends with transactions that the bootstrapped cluster lacks, and that may have been confirmed";
+const LACKS: &str =
+    "its log ends with transactions that the bootstrapped cluster lacks, and that may have been confirmed";
 const DROPS: &str = "pc.ignore_sb: this node joins it, and drops the end of its log";
 /// Longer than a node waits for a leader before it continues alone, several times.
 const LONGER_THAN_ALONE: Duration = Duration::from_secs(12);

@@ -60,14 +60,25 @@ fn a_lineage_is_rebuilt_from_its_generations() {
 fn a_generation_names_its_fork() {
     let fork = |term, index| LogId { term: Term(term), index: Index(index) };
     let random = Uuid([0xff; 16]);
-    for place in [fork(0, 0), fork(7, 815), fork(u32::MAX.into(), (1 << 48) - 1)] {
-        let (first, second, third) = (generation(1), generation_after(place, random), generation_after(fork(9, 900), random));
+    let last = fork(u32::MAX.into(), (1 << 48) - 1);
+    for place in [fork(0, 0), fork(7, 815), last] {
+        let (first, second, third) =
+            (generation(1), generation_after(place, random), generation_after(last, generation(3)));
         assert_ne!(second, generation_after(place, generation(2)), "the rest is random");
         let lineage = Lineage::initial(first).bootstrapped(second).bootstrapped(third);
         assert_eq!(lineage.fork_from(first), Some(place));
-        assert_eq!(lineage.fork_from(second), Some(fork(9, 900)));
-        assert_eq!((lineage.fork_from(third), lineage.fork_from(generation(3))), (None, None));
+        assert_eq!(lineage.fork_from(second), Some(last));
+        assert_eq!((lineage.fork_from(third), lineage.fork_from(generation(4))), (None, None));
     }
+    // A later generation can begin with a shorter log.
+    let [second, third] = [fork(5, 100), fork(5, 90)].map(|place| generation_after(place, random));
+    let lineage_of = |generations: &[Uuid]| {
+        generations.iter().fold(Lineage::initial(generation(1)), |lineage, one| lineage.bootstrapped(*one))
+    };
+    assert_eq!(lineage_of(&[second, third]).fork_from(generation(1)), Some(fork(5, 90)));
+    assert_eq!(lineage_of(&[third, second]).fork_from(generation(1)), Some(fork(5, 90)));
+    assert_eq!(lineage_of(&[third, second]).own_fork(), Some(fork(5, 100)));
+    assert_eq!(lineage_of(&[second, generation(2)]).fork_from(generation(1)), None);
     for place in [fork(1 << 32, 1), fork(1, 1 << 48)] {
         assert_eq!(generation_after(place, generation(4)), generation(4));
     }

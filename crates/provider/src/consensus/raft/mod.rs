@@ -239,7 +239,7 @@ impl Raft {
                 }
             }
             Message::TimeoutNow { term } => {
-                if term == self.term && self.leader == Some(from) && self.is_promotable() {
+                if term == self.term && self.leader == Some(from) && self.is_promotable() && !self.holds_elections {
                     self.campaign(out);
                 }
             }
@@ -416,6 +416,12 @@ impl Raft {
     #[must_use]
     pub fn term_at(&self, index: Index) -> Option<Term> {
         self.log_meta.term_at(index)
+    }
+
+    /// The index of the membership in force.
+    #[must_use]
+    pub fn membership_index(&self) -> Index {
+        self.log_meta.membership_index()
     }
 
     /// The membership in force: the last one in the log, committed or not.

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering as Atomic;
 
 use super::joiner_sst::SstError;
 use super::{ClusterHandle, Command};
-use crate::identity::{Gtid, Uuid};
 use crate::galera_lines::NodeState;
+use crate::identity::{Gtid, Uuid};
 use crate::node::supervisor::{self, Compared, Comparing, Step, Supervisor};
 use crate::node::{Node, OrderState, lock};
 use crate::recovery::{self, Plan};

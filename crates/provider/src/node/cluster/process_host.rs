@@ -135,6 +135,10 @@ impl<H: ProcessHost> EntryLog for H {
         self.disk_log().map_or(Ok(()), |log| log.flush(log.last()))
     }
 
+    fn flush_to_disk(&mut self) -> Result<(), log::Error> {
+        self.disk_log().map_or(Ok(()), |log| log.flush_to_disk())
+    }
+
     fn take_synced(&mut self) -> Option<Synced> {
         self.io().relay.take_synced()
     }

@@ -36,7 +36,7 @@ impl<H: Host> Replica<H> {
         // Pending proposals went to a leader that is gone: their outcome is unknown.
         self.lose_quorum();
         self.own.payloads.clear();
-        if !self.sync_log() {
+        if !self.sync_log_to_disk() {
             return;
         }
         self.hard_state.pending_memberships.clear();

@@ -15,28 +15,35 @@
 //! # Joining the newer generation
 //!
 //! Let `f` be the fork: the newer generation's log has all entries up to `f` as its bootstrapping node had them, and others
-//! behind it. Log IDs are compared by term, then index.
+//! behind it. What does it lack of this log ([`lacks`])?
 //!
-//! - *Entries up to `f`.* If the last entry of this node is not behind `f`, everything that was committed in this log is in
-//!   the other cluster's. The entry `f` was appended by the leader of its term. That leader had all entries that were
-//!   committed in earlier terms (Raft, 3.6.3), so the log that ends with `f` has them. And entries of the same term up to
-//!   `f` are the same in all logs.
-//! - *Entries behind `f`.* The other cluster lacks them. If this node knows that one of them was committed, or its tables
-//!   hold one, it stops and keeps its data. Else a majority without the bootstrapping node may have committed them, and
-//!   this node does not know: it drops them with `pc.ignore_sb` only, which prefers progress to such entries.
+//! - *A log whose last entry is of the term of `f`, and not behind it, is a part of that log* (Raft, 3.5: log matching).
+//!   Nothing is lacking, and all of it counts as committed there: this node keeps it.
+//! - *What is known to be committed.* If no leader of a later term than that of `f` has told this node so, the leader of `f`
+//!   had it (3.6.3: leader completeness), and a log that ends with `f` has it, if it is not behind `f`. Else it is lacking, or
+//!   nobody knows: the node stops, and keeps its data.
+//! - *The rest* may have been committed by a majority without the bootstrapping node. The node drops it with
+//!   `pc.ignore_sb` only, which prefers progress to such entries. One exception: two voters, this node and the other. Each
+//!   commit needs both, so what has a term before that of `f` was not committed, if `f` is of a later leader and lacks it.
 //!
 //! The node cuts its log behind the last entry that it knows to be committed; the leader sends the rest, or requests an SST
-//! if it has purged that. It keeps its tables. It has no vote until it gets one as any joiner: its votes and acknowledgements
+//! if it has purged that (a node that runs stops then, and gets it at the next start). It keeps its tables. It has no vote until it gets one
+//! as any joiner: its votes and acknowledgements
 //! so far were in another generation. First the log is cut, then the hard state names the new generation. After a
-//! crash in between, the log says that it has lost its end, and the vote of the node counts accordingly
-//! ([`crate::consensus::raft`], recovering nodes). The other way round, entries behind `f` could be taken for those of the
-//! new generation.
+//! crash in between, the log says that it has lost its end, the vote of the node counts accordingly
+//! ([`crate::consensus::raft`], recovering nodes), and it keeps what it has. The other way round, entries behind `f` could be taken for
+//! those of the new generation.
+//!
+//! Voters from before the fork do not count any more. A node that gets such an entry from the leader begins no election
+//! until it has the next one, with which the new generation begins.
+
+use std::collections::BTreeSet;
 
 use super::Replica;
 use super::host::Host;
 use crate::consensus::lineage::LineageRelation;
 use crate::consensus::proposals::{Proposals, SessionId};
-use crate::consensus::raft::{Action, LogId};
+use crate::consensus::raft::{Action, LogId, Term};
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, Hello};
 use crate::entry;
 use crate::gate::GateState;
@@ -48,6 +55,7 @@ use crate::server::Level;
 /// Shorter than the quorum loss timeout: else a node would stop whose leader left at the same moment as the other
 /// cluster.
 const CONTACT_TIMEOUT_MS: u64 = 3_000;
+const HAS_ALL: &str = "That cluster has everything that this node has: it joins it";
 
 /// The cluster was bootstrapped without this node, as one of the other nodes has told.
 #[derive(Debug)]
@@ -62,20 +70,42 @@ pub(super) struct Excluded {
 /// What the newer generation lacks of this node's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lacks {
-    /// Nothing that was committed.
+    /// Nothing: its log begins with this one.
     Nothing,
+    /// Entries that were never committed.
+    Uncommitted,
     /// Entries that may have been committed.
     Unknown,
     /// Committed entries; or nobody knows.
     Committed,
 }
 
-/// What a generation with this fork lacks of a log with these entries.
-fn lacks(fork: Option<LogId>, committed: LogId, last: LogId) -> Lacks {
-    match fork {
-        Some(fork) if last <= fork => Lacks::Nothing,
-        Some(fork) if committed <= fork => Lacks::Unknown,
-        _ => Lacks::Committed,
+/// The log of a node.
+#[derive(Clone, Copy, Debug)]
+struct OwnLog {
+    /// The last entry that is known to be committed.
+    committed: LogId,
+    last: LogId,
+    /// The latest term that the node knows.
+    term: Term,
+    /// Its voters are the node and the one that it has met.
+    is_of_two: bool,
+}
+
+/// What a generation with this fork lacks of a log.
+fn lacks(fork: Option<LogId>, own: OwnLog) -> Lacks {
+    let Some(fork) = fork else { return Lacks::Committed };
+    let is_in = |entry: LogId| entry.term == fork.term && entry.index <= fork.index;
+    let is_told_before = own.term <= fork.term;
+    let has_committed = is_in(own.committed) || is_told_before && own.committed.index <= fork.index;
+    if is_in(own.last) {
+        Lacks::Nothing
+    } else if !has_committed {
+        Lacks::Committed
+    } else if own.last.term < fork.term && own.is_of_two && is_told_before {
+        Lacks::Uncommitted
+    } else {
+        Lacks::Unknown
     }
 }
 
@@ -114,9 +144,12 @@ impl<H: Host> Replica<H> {
         self.quorum.excluded.as_ref().is_some_and(|excluded| self.now_ms() - excluded.met_ms <= CONTACT_TIMEOUT_MS)
     }
 
-    /// An excluded node that starts elects nobody, itself included: there may be enough of them.
+    /// An excluded node that starts elects nobody, itself included: there may be enough of them. A witness never has clients.
     pub(super) fn hold_elections_if_excluded(&mut self) {
-        self.raft.hold_elections(self.is_excluded() && !self.quorum.had_clients);
+        let had_clients = self.quorum.had_clients && !self.is_witness;
+        let has_old_voters =
+            self.hard_state.lineage.own_fork().is_some_and(|fork| self.raft.membership_index() < fork.index);
+        self.raft.hold_elections(self.is_excluded() && !had_clients || has_old_voters);
     }
 
     /// If the cluster was bootstrapped without this node, and it has no live majority of the old one: joins the new one, or
@@ -135,15 +168,23 @@ impl<H: Host> Replica<H> {
         if has_live_majority {
             return;
         }
+        if self.round.is_syncing {
+            let synced = self.host.wait_for_synced();
+            self.on_synced(synced);
+        }
         let Some(excluded) = self.quorum.excluded.take() else { return };
         let Excluded { text, by, .. } = &excluded;
-        let why = match self.last_committed() {
-            Ok(committed) => {
-                let (last, fork) = (self.raft.last(), by.lineage.fork_from(self.hard_state.lineage.generation()));
-                match lacks(fork, committed, last) {
+        let why = match self.own_log(by) {
+            Ok(own) => {
+                let fork = by.lineage.fork_from(self.hard_state.lineage.generation());
+                match lacks(fork, own) {
                     Lacks::Nothing => {
-                        self.host.note(&format!("{text}. That cluster has everything that this node has: it joins it"));
-                        return self.join_generation(by, committed);
+                        self.host.note(&format!("{text}. {HAS_ALL}"));
+                        return self.join_generation(by, own.last);
+                    }
+                    Lacks::Uncommitted => {
+                        self.host.note(&format!("{text}. {HAS_ALL}"));
+                        return self.join_generation(by, own.committed);
                     }
                     Lacks::Unknown if self.host.ignores_quorum() => {
                         self.host.log(
@@ -152,10 +193,10 @@ impl<H: Host> Replica<H> {
                                 "{text}. pc.ignore_sb: this node joins it, and drops the end of its log, up to index {}, \
                                  behind index {}: that cluster has not all of it. Transactions there were confirmed only \
                                  if a majority without that cluster has them",
-                                last.index, committed.index
+                                own.last.index, own.committed.index
                             ),
                         );
-                        return self.join_generation(by, committed);
+                        return self.join_generation(by, own.committed);
                     }
                     Lacks::Unknown => {
                         "its log ends with transactions that the bootstrapped cluster lacks, and that may have been \
@@ -169,6 +210,9 @@ impl<H: Host> Replica<H> {
             }
             Err(why) => why,
         };
+        // The next start must know as much.
+        self.hard_state.committed = self.hard_state.committed.max(self.raft.commit_index());
+        self.save_hard_state();
         let text = format!(
             "{text}. This node has no majority of the old cluster, so it stops, and {why}. To join the bootstrapped \
              cluster: move the files hortator* out of this node's data folder and start it again; it receives \
@@ -183,23 +227,43 @@ impl<H: Host> Replica<H> {
         }
     }
 
-    /// The last entry that this node knows to be committed: Raft says so, or the tables have it.
+    /// The log of this node, to compare it with the fork of that node's generation.
     ///
     /// # Errors
-    /// Why that is not known.
-    fn last_committed(&self) -> Result<LogId, &'static str> {
+    /// Why it cannot be compared.
+    fn own_log(&self, by: &Hello) -> Result<OwnLog, &'static str> {
         if self.raft.is_recovering() || !self.host.has_log() || self.status.is_single_node {
             return Err("its log may lack transactions that it has confirmed");
         }
+        if !self.is_witness && self.is_waiting_for_tables() {
+            return Err("its tables are about to come from the old cluster");
+        }
         let index = self.committed_or_applied()?;
         let term = self.raft.term_at(index).ok_or("the beginning of its log is purged")?;
-        Ok(LogId { term, index })
+        Ok(OwnLog {
+            committed: LogId { term, index },
+            last: self.raft.last(),
+            term: self.raft.term(),
+            is_of_two: self
+                .raft
+                .membership()
+                .voters
+                .iter()
+                .eq([self.own_node(), by.node].iter().collect::<BTreeSet<_>>()),
+        })
     }
 
     /// Raft's commit index; or that of the last seqno in the tables: the commit index of the last run may be lost.
     fn committed_or_applied(&self) -> Result<Index, &'static str> {
         let committed = self.raft.commit_index();
-        let Some(tables) = self.host.tables_position().filter(|_| !self.is_witness) else { return Ok(committed) };
+        if self.is_witness || self.host.has_no_tables() {
+            return Ok(committed);
+        }
+        let Some(tables) = self.host.tables_position() else {
+            return Err(
+                "the position of its tables is not known (start it as systemd's unit does, with wsrep_recover)",
+            );
+        };
         if tables.history_uuid != self.host.history_uuid() {
             return Err("its tables and its log belong to different clusters");
         }
@@ -221,17 +285,13 @@ impl<H: Host> Replica<H> {
             }
         }
         match end {
-            Some(end) if end < tables.seqno => Err("its tables hold transactions that its log lacks"),
-            _ => Ok(committed),
+            Some(end) if end >= tables.seqno => Ok(committed),
+            _ => Err("its tables may hold transactions that its log lacks"),
         }
     }
 
     /// Joins the cluster of the other node with the log up to `committed`, and with the tables.
     fn join_generation(&mut self, by: &Hello, committed: LogId) {
-        if self.round.is_syncing {
-            let synced = self.host.wait_for_synced();
-            self.on_synced(synced);
-        }
         // Pending proposals were never committed here: their outcome is unknown.
         self.lose_quorum();
         self.own.payloads.clear();
@@ -264,7 +324,8 @@ impl<H: Host> Replica<H> {
         self.adopt_lineage(by.lineage, history_uuid);
         self.host.save_lineage();
         self.host.dial(&by.address);
-        self.quorum.leader_seen_ms = self.now_ms();
+        (self.quorum.leader_seen_ms, self.quorum.had_clients) = (self.now_ms(), false);
+        self.has_uncommitted_bootstrap = false;
         if let Err(error) = self.restart_raft() {
             return self.fail(&error.to_string());
         }
@@ -279,7 +340,6 @@ impl<H: Host> Replica<H> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::consensus::raft::Term;
 
     fn place(term: u64, index: u64) -> LogId {
         LogId { term: Term(term), index: Index(index) }
@@ -287,19 +347,31 @@ mod tests {
 
     #[test]
     fn a_generation_lacks_what_is_behind_its_fork() {
+        use Lacks::{Committed, Nothing, Uncommitted, Unknown};
         let fork = Some(place(5, 100));
-        for (committed, last, expected) in [
-            (place(5, 90), place(5, 100), Lacks::Nothing),
-            (place(5, 100), place(5, 100), Lacks::Nothing),
-            // Entries of an earlier term that are not in the other log were never committed.
-            (place(4, 80), place(4, 180), Lacks::Nothing),
-            (place(5, 100), place(5, 101), Lacks::Unknown),
-            (place(4, 80), place(6, 90), Lacks::Unknown),
-            (place(5, 101), place(5, 101), Lacks::Committed),
-            (place(6, 90), place(6, 95), Lacks::Committed),
+        for (committed, last, term, of_two, of_more) in [
+            // Parts of the other log.
+            (place(5, 90), place(5, 100), 5, Nothing, Nothing),
+            (place(5, 100), place(5, 100), 9, Nothing, Nothing),
+            (place(4, 80), place(5, 90), 5, Nothing, Nothing),
+            // The end was appended by an earlier leader, and the other log may have other entries there.
+            (place(4, 80), place(4, 90), 5, Uncommitted, Unknown),
+            (place(4, 80), place(4, 180), 5, Uncommitted, Unknown),
+            // The end is of the same leader or a later one.
+            (place(5, 100), place(5, 101), 5, Unknown, Unknown),
+            (place(5, 90), place(6, 101), 6, Unknown, Unknown),
+            // Behind the fork.
+            (place(5, 101), place(5, 101), 5, Committed, Committed),
+            (place(4, 101), place(4, 120), 5, Committed, Committed),
+            (place(6, 90), place(6, 95), 6, Committed, Committed),
+            // A later leader may have committed an entry of an earlier term (Raft, figure 8).
+            (place(4, 80), place(4, 90), 6, Committed, Committed),
         ] {
-            assert_eq!(lacks(fork, committed, last), expected, "{committed:?} {last:?}");
-            assert_eq!(lacks(None, committed, last), Lacks::Committed);
+            for (is_of_two, expected) in [(true, of_two), (false, of_more)] {
+                let own = OwnLog { committed, last, term: Term(term), is_of_two };
+                assert_eq!(lacks(fork, own), expected, "{own:?}");
+                assert_eq!(lacks(None, own), Committed);
+            }
         }
     }
 }

@@ -63,6 +63,8 @@ pub(in crate::node) trait EntryLog {
     fn abandon_tail(&mut self, from: Index) -> Result<(), log::Error>;
     /// Makes everything appended durable.
     fn flush(&mut self) -> Result<(), log::Error>;
+    /// The same on the disk, also with sync off.
+    fn flush_to_disk(&mut self) -> Result<(), log::Error>;
     /// The result of a sync that has ended since the last call.
     fn take_synced(&mut self) -> Option<Synced>;
     /// Waits for the end of the sync that runs.

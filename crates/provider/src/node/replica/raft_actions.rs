@@ -6,7 +6,7 @@ use crate::consensus::NodeId;
 use crate::consensus::raft::{Action, Append};
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, Frame};
 use crate::entry;
-use crate::log::Index;
+use crate::log::{self, Index};
 
 /// Limit of queued bytes of entries for one node.
 const IN_FLIGHT_LIMIT_BYTES: usize = 16 << 20;
@@ -164,11 +164,20 @@ impl<H: Host> Replica<H> {
 
     /// Syncs the whole log without a report to Raft, which ends here or restarts. False: it failed.
     pub(super) fn sync_log(&mut self) -> bool {
+        self.sync_log_by(H::flush)
+    }
+
+    /// The same, also with sync off: the hard state is about to name the end of the log.
+    pub(super) fn sync_log_to_disk(&mut self) -> bool {
+        self.sync_log_by(H::flush_to_disk)
+    }
+
+    fn sync_log_by(&mut self, flush: impl FnOnce(&mut H) -> Result<(), log::Error>) -> bool {
         self.round.has_unsynced = false;
         if !self.host.has_log() {
             return true;
         }
-        let result = self.host.flush();
+        let result = flush(&mut self.host);
         if let Err(error) = &result {
             self.fail(&format!("the log cannot be written: {error}"));
         }

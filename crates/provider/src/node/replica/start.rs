@@ -119,6 +119,9 @@ impl<H: Host> Replica<H> {
     pub(super) fn restart_raft(&mut self) -> Result<(), Error> {
         let start = initial_state(&self.hard_state, self.host.records().as_ref(), Uuid(self.own.session.0))?;
         self.raft = Raft::new(start, self.timing, self.now_ms());
+        if self.is_witness {
+            self.raft.delay_candidacy(self.timing.election_ms);
+        }
         self.status.apply_bound = self.raft.apply_bound();
         Ok(())
     }

@@ -11,6 +11,8 @@ pub enum InjectedFault {
     Crash,
     /// All processes are killed.
     CrashAll,
+    /// All processes but the one that continues alone are killed while it is well, and has everything.
+    CrashOthers,
     /// A killed process, and the disk loses or damages durable entries at the end of its log.
     LoseTail,
     /// All processes are killed, and the disks of all nodes with tables lose entries that a witness has.
@@ -69,6 +71,13 @@ impl World {
         self.trace(|| format!("{one:?} {fault:?}"));
         let restart_ms = if self.rng.percent(40) { 50 } else { 6_000 };
         match fault {
+            InjectedFault::CrashOthers => self.crash_others(&all),
+            // Else a majority could go on without it while it continues alone.
+            InjectedFault::Crash if self.settings.continues_alone.is_some() && self.settings.witnesses > 0 => {
+                if self.settings.continues_alone != Some(one) && all.iter().all(|slot| self.is_well(*slot)) {
+                    self.crash(one, 2_000);
+                }
+            }
             InjectedFault::Crash => self.crash(one, restart_ms),
             InjectedFault::CrashAll => all.into_iter().for_each(|slot| self.crash(slot, 1_000)),
             InjectedFault::LoseTail if self.can_lose_tail(one) => {
@@ -125,6 +134,21 @@ impl World {
             InjectedFault::FailSst => self.failing_ssts = 1,
             InjectedFault::Upgrade => self.install(one, ProtocolRange::SPOKEN, restart_ms),
             InjectedFault::Downgrade => self.install(one, upgrades::PREVIOUS, restart_ms),
+        }
+    }
+
+    fn crash_others(&mut self, all: &[Slot]) {
+        let Some(stays) = self.settings.continues_alone else { return };
+        let log = |slot: Slot| self.host(slot).map_or(&self.nodes[&slot].disk, |host| &host.disk).log.as_ref();
+        let holds = |slot: Slot| log(slot).map(|log| self.invariants.holds(log));
+        if !self.is_well(stays) || all.iter().any(|slot| holds(*slot) > holds(stays)) {
+            return;
+        }
+        for slot in all.iter().filter(|slot| **slot != stays) {
+            // Before the node continues alone, or after that.
+            let restarts_ms = if self.rng.percent(30) { (1, 1_500) } else { (10_000, 14_000) };
+            let in_ms = self.rng.between(restarts_ms.0, restarts_ms.1);
+            self.crash_for(*slot, in_ms);
         }
     }
 

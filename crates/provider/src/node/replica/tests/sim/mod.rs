@@ -71,3 +71,10 @@ fn sim_upgrades() {
 fn sim_continuing_alone() {
     run("sim_continuing_alone", 60, |seed| World::new(Settings::continuing_alone(seed)).run());
 }
+
+#[test]
+fn sim_continuing_alone_with_witness() {
+    run("sim_continuing_alone_with_witness", 60, |seed| {
+        World::new(Settings::continuing_alone_with_witness(seed)).run()
+    });
+}

@@ -284,6 +284,10 @@ impl EntryLog for Process {
         self.memory_log().sync(last)
     }
 
+    fn flush_to_disk(&mut self) -> Result<(), log::Error> {
+        self.flush()
+    }
+
     fn take_synced(&mut self) -> Option<Synced> {
         self.ended_sync.take()
     }

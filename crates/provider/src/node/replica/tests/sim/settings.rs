@@ -162,6 +162,20 @@ impl Settings {
         Self { nodes: 2, continues_alone: Some(Slot(1)), ..usual }
     }
 
+    /// Two nodes and a witness without partitions. The node continues alone only while both others are down, and then has
+    /// everything that was confirmed.
+    pub fn continuing_alone_with_witness(seed: u64) -> Self {
+        let faults = [
+            (3, InjectedFault::CrashOthers),
+            (3, InjectedFault::Crash),
+            (1, InjectedFault::StallDisk),
+            (1, InjectedFault::ApplySlowly),
+        ];
+        // The others meet the node before they could elect one.
+        let timing = Timing { heartbeat_ms: 100, election_ms: 2_000 };
+        Self { nodes: 2, witnesses: 1, continues_alone: Some(Slot(1)), timing, ..Self::usual(seed, &faults) }
+    }
+
     pub fn state_transfers(seed: u64) -> Self {
         let faults = [
             (3, InjectedFault::LoseFiles),

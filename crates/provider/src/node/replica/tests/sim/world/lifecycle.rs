@@ -127,6 +127,11 @@ impl World {
     }
 
     pub fn crash(&mut self, slot: Slot, restart_ms: u64) {
+        let in_ms = self.rng.between(1, restart_ms);
+        self.crash_for(slot, in_ms);
+    }
+
+    pub fn crash_for(&mut self, slot: Slot, in_ms: u64) {
         self.take_facts(slot);
         self.note_release(slot);
         let node = self.nodes.get_mut(&slot).expect("nodes stay");
@@ -135,7 +140,6 @@ impl World {
             node.stopped_until_ms = 0;
             self.trace(|| format!("{slot:?} crashes"));
             self.break_links_of(slot);
-            let in_ms = self.rng.between(1, restart_ms);
             self.at(in_ms, Event::Start { slot });
         }
     }
