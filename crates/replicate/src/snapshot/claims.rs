@@ -17,7 +17,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error as ServerError, quote_ide
 
 use super::Error;
 use super::again::Belonging;
-use super::definitions::SESSION;
+use super::definitions::{self, SESSION};
 use super::objects::{Kind, Object};
 use super::staged;
 use super::taken_back::OwnRows;
@@ -227,7 +227,16 @@ impl Claims {
             )));
         }
         let statement = [b"DROP ".as_slice(), object.kind.sql().as_bytes(), b" IF EXISTS ", &quoted].concat();
-        match self.connection.execute(&statement) {
+        // MariaDB before 11.4 knows packages in this mode only.
+        let is_package = matches!(object.kind, Kind::Package | Kind::PackageBody);
+        if is_package {
+            self.connection.execute(b"SET SESSION sql_mode = 'ORACLE'").map_err(Error::target(&doing))?;
+        }
+        let dropped = self.connection.execute(&statement);
+        if is_package {
+            self.connection.execute(definitions::BASE_MODE.as_bytes()).map_err(Error::target(&doing))?;
+        }
+        match dropped {
             // A trigger or a routine of a schema that is not there.
             Err(ServerError::Server(error)) if NO_RECORD.contains(&error.code) => Ok(()),
             done => done.map(drop).map_err(Error::target(&doing)),

@@ -20,7 +20,8 @@ pub(super) const OPTIONAL_SESSION: [&str; 4] = [
     // A node of a cluster reads what others have committed before.
     "SET SESSION wsrep_sync_wait = 1",
 ];
-const BASE_MODE: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'";
+/// The mode between two definitions.
+pub(super) const BASE_MODE: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES'";
 
 /// The statements for a definition, and which of them makes it.
 pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {

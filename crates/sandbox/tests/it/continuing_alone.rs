@@ -7,7 +7,7 @@ use std::time::Duration;
 use hortator_sandbox::{Builder, Healed, Node, Temporary};
 
 use crate::cluster_fixture::{Writers, assert_logged, ids, is_non_primary, since, size, wait_for, with_table};
-use crate::forced_bootstrap::{generation, goes_on_alone, has_rows, insert};
+use crate::forced_bootstrap::{generation, goes_on_alone, has_rows, insert, start_position};
 use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
 use crate::{provider, run};
@@ -106,9 +106,10 @@ fn a_node_keeps_what_may_be_confirmed_unless_it_is_told_to_drop_it() {
     run(first, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=no'"]);
     let arguments = arguments(first);
     let confirmed = cut_while_clients_write(first, second);
-    let without: Vec<String> =
+    let mut without: Vec<String> =
         arguments.iter().map(|argument| argument.replace("pc.ignore_sb=yes", "pc.ignore_sb=no")).collect();
     assert_ne!(without, arguments);
+    without.push(start_position(&without));
     let from = since(first, 0).len();
     assert!(!Own::spawn(&without, &[]).end().success());
     let told = since(first, from);

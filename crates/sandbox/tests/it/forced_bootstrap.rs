@@ -136,15 +136,20 @@ fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
     cluster.nodes().for_each(|node| assert_eq!(generation(node), generation(first), "{}", node.name()));
 }
 
-/// Starts a killed node at its position, and bootstraps a cluster.
-fn start_new_cluster(node: Node<'_>, arguments: &[String]) -> Own {
+/// The option with the position of a killed node, as systemd's unit finds it out.
+pub fn start_position(arguments: &[String]) -> String {
     let mut recovers = Command::new(&arguments[0]);
     recovers.args(&arguments[1..]).args(["--user=mysql", "--skip-log-error", "--wsrep-recover"]);
     let recovered = recovers.output().unwrap();
     let recovered = String::from_utf8_lossy(&recovered.stderr).into_owned();
     let (_, position) = recovered.rsplit_once("Recovered position: ").unwrap_or_else(|| panic!("{recovered}"));
-    let position = format!("--wsrep-start-position={}", position.lines().next().unwrap());
-    let own = Own::spawn(&[arguments, &[position, "--wsrep-new-cluster".to_owned()]].concat(), &[]);
+    format!("--wsrep-start-position={}", position.lines().next().unwrap())
+}
+
+/// Starts a killed node at its position, and bootstraps a cluster.
+fn start_new_cluster(node: Node<'_>, arguments: &[String]) -> Own {
+    let further = [start_position(arguments), "--wsrep-new-cluster".to_owned()];
+    let own = Own::spawn(&[arguments, &further].concat(), &[]);
     wait_for("the new cluster", || goes_on_alone(node));
     own
 }

@@ -344,6 +344,15 @@ fn sources_that_cannot_be_copied() {
 fn a_copy_that_is_stopped_begins_anew() {
     let mut fan_in = copied(1);
     create_busy(&fan_in.sources[0], 1_000_000);
+    // Such definitions are taken back in a mode of their own.
+    run_together(
+        &fan_in.sources[0],
+        &[
+            "SET SESSION sql_mode = ORACLE",
+            "CREATE PACKAGE busy.k AS FUNCTION f RETURN INT; END",
+            "CREATE PACKAGE BODY busy.k AS FUNCTION f RETURN INT AS BEGIN RETURN 1; END; END",
+        ],
+    );
     run(
         &fan_in.target,
         &["CREATE DATABASE busy", "CREATE TABLE busy.mine (id INT)", "INSERT INTO busy.mine VALUES (1)"],
