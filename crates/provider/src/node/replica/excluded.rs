@@ -26,13 +26,12 @@
 //!   `pc.ignore_sb` only, which prefers progress to such entries. One exception: two voters, this node and the other. Each
 //!   commit needs both, so what has a term before that of `f` was not committed, if `f` is of a later leader and lacks it.
 //!
-//! The node cuts its log behind the last entry that it knows to be committed; the leader sends the rest, or requests an SST
-//! if it has purged that (a node that runs stops then, and gets it at the next start). It keeps its tables. It has no vote until it gets one
-//! as any joiner: its votes and acknowledgements
-//! so far were in another generation. First the log is cut, then the hard state names the new generation. After a
-//! crash in between, the log says that it has lost its end, the vote of the node counts accordingly
-//! ([`crate::consensus::raft`], recovering nodes), and it keeps what it has. The other way round, entries behind `f` could be taken for
-//! those of the new generation.
+//! A log that is no part of the other one is cut behind the last entry that is known to be committed. The leader sends the
+//! rest. If it has purged that, the node needs an SST; a node that runs stops then, and gets the SST at its next start. It
+//! keeps its tables. It has no vote until it gets one as any joiner: its votes and acknowledgements so far were in another
+//! generation. First the log is cut, then the hard state names the new generation. After a crash in between, the log says
+//! that it has lost its end, the vote of the node counts accordingly ([`crate::consensus::raft`], recovering nodes), and it
+//! keeps what it has. The other way round, entries behind `f` could be taken for those of the new generation.
 //!
 //! Voters from before the fork do not count any more. A node that gets such an entry from the leader begins no election
 //! until it has the next one, with which the new generation begins.
