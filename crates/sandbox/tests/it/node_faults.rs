@@ -132,8 +132,11 @@ fn a_full_disk_stops_only_its_node() {
     }
     wait_for("its leave", || since(node, from).contains("The node leaves the cluster"));
     assert_logged(&since(node, from), &["no room in", "free some space"]);
-    let refused = node.connect().unwrap().execute(b"INSERT INTO d.large VALUES (-1, '')").unwrap_err();
-    assert!(refused.is_unready(), "{refused}");
+    // Until the server knows that it has no cluster, the provider refuses with other errors.
+    wait_for("its refusals", || {
+        let refused = node.connect().unwrap().execute(b"INSERT INTO d.large VALUES (-1, '')").unwrap_err();
+        refused.is_unready()
+    });
     wait_for("the others", || cluster.node(0).wsrep_status().and_then(|status| status.size).as_deref() == Some("2"));
     writers.wait_for_more();
     // Now there is room.
