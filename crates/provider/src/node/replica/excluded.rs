@@ -82,8 +82,8 @@ enum Lacks {
 /// The log of a node.
 #[derive(Clone, Copy, Debug)]
 struct OwnLog {
-    /// The last entry that is known to be committed.
-    committed: LogId,
+    /// The last entry that is known to be committed. None: the position of the tables is unknown, and they may hold more.
+    committed: Option<LogId>,
     last: LogId,
     /// The latest term that the node knows.
     term: Term,
@@ -96,10 +96,10 @@ fn lacks(fork: Option<LogId>, own: OwnLog) -> Lacks {
     let Some(fork) = fork else { return Lacks::Committed };
     let is_in = |entry: LogId| entry.term == fork.term && entry.index <= fork.index;
     let is_told_before = own.term <= fork.term;
-    let has_committed = is_in(own.committed) || is_told_before && own.committed.index <= fork.index;
+    let has = |committed: LogId| is_in(committed) || is_told_before && committed.index <= fork.index;
     if is_in(own.last) {
         Lacks::Nothing
-    } else if !has_committed {
+    } else if !own.committed.is_some_and(has) {
         Lacks::Committed
     } else if own.last.term < fork.term && own.is_of_two && is_told_before {
         Lacks::Uncommitted
@@ -119,7 +119,8 @@ impl<H: Host> Replica<H> {
     ) {
         match relation {
             LineageRelation::Descendant => {
-                if is_news {
+                // Without a leader, the node is about to join that cluster, or to say why it cannot.
+                if is_news && self.raft.leader().is_some() {
                     let advice = "This node continues with the old cluster as long as that has a majority: what \
                                     one side confirms from now on, the other never gets. Decide which side to \
                                     discard: stop its nodes, move the files hortator* out of their data folders, and \
@@ -132,7 +133,7 @@ impl<H: Host> Replica<H> {
             LineageRelation::Ancestor if is_news => {
                 let remedy = "That node joins by itself if it has no majority of the old cluster, and nothing that this \
                               cluster lacks. Else its error log says what it has";
-                self.host.log(Level::Warning, &format!("{text}. {remedy}"));
+                self.host.note(&format!("{text}. {remedy}"));
             }
             _ => {}
         }
@@ -176,35 +177,37 @@ impl<H: Host> Replica<H> {
         let why = match self.own_log(by) {
             Ok(own) => {
                 let fork = by.lineage.fork_from(self.hard_state.lineage.generation());
-                match lacks(fork, own) {
-                    Lacks::Nothing => {
+                match (lacks(fork, own), own.committed) {
+                    (Lacks::Nothing, _) => {
                         self.host.note(&format!("{text}. {HAS_ALL}"));
                         return self.join_generation(by, own.last);
                     }
-                    Lacks::Uncommitted => {
+                    (Lacks::Uncommitted, Some(committed)) => {
                         self.host.note(&format!("{text}. {HAS_ALL}"));
-                        return self.join_generation(by, own.committed);
+                        return self.join_generation(by, committed);
                     }
-                    Lacks::Unknown if self.host.ignores_quorum() => {
+                    (Lacks::Unknown, Some(committed)) if self.host.ignores_quorum() => {
                         self.host.log(
                             Level::Warning,
                             &format!(
                                 "{text}. pc.ignore_sb: this node joins it, and drops the end of its log, up to index {}, \
                                  behind index {}: that cluster has not all of it. Transactions there were confirmed only \
                                  if a majority without that cluster has them",
-                                own.last.index, own.committed.index
+                                own.last.index, committed.index
                             ),
                         );
-                        return self.join_generation(by, own.committed);
+                        return self.join_generation(by, committed);
                     }
-                    Lacks::Unknown => {
+                    (_, None) => {
+                        "the position of its tables is not known: they may hold transactions that the bootstrapped cluster \
+                         lacks (start it as systemd's unit does, with the position that --wsrep-recover prints)"
+                    }
+                    (Lacks::Unknown, _) => {
                         "its log ends with transactions that the bootstrapped cluster lacks, and that may have been \
                          confirmed (with pc.ignore_sb=yes it drops them and joins)"
                     }
-                    Lacks::Committed if fork.is_none() => {
-                        "it cannot know whether the bootstrapped cluster has everything that it has"
-                    }
-                    Lacks::Committed => "it has committed transactions that the bootstrapped cluster lacks",
+                    _ if fork.is_none() => "it cannot know whether the bootstrapped cluster has everything that it has",
+                    _ => "it has committed transactions that the bootstrapped cluster lacks",
                 }
             }
             Err(why) => why,
@@ -237,10 +240,13 @@ impl<H: Host> Replica<H> {
         if !self.is_witness && self.is_waiting_for_tables() {
             return Err("its tables are about to come from the old cluster");
         }
-        let index = self.committed_or_applied()?;
-        let term = self.raft.term_at(index).ok_or("the beginning of its log is purged")?;
+        let log_id = |index| self.raft.term_at(index).map(|term| LogId { term, index });
+        let committed = match self.committed_or_applied()? {
+            Some(index) => Some(log_id(index).ok_or("the beginning of its log is purged")?),
+            None => None,
+        };
         Ok(OwnLog {
-            committed: LogId { term, index },
+            committed,
             last: self.raft.last(),
             term: self.raft.term(),
             is_of_two: self
@@ -253,16 +259,13 @@ impl<H: Host> Replica<H> {
     }
 
     /// Raft's commit index; or that of the last seqno in the tables: the commit index of the last run may be lost.
-    fn committed_or_applied(&self) -> Result<Index, &'static str> {
+    /// None: the position of the tables is not known.
+    fn committed_or_applied(&self) -> Result<Option<Index>, &'static str> {
         let committed = self.raft.commit_index();
         if self.is_witness || self.host.has_no_tables() {
-            return Ok(committed);
+            return Ok(Some(committed));
         }
-        let Some(tables) = self.host.tables_position() else {
-            return Err(
-                "the position of its tables is not known (start it as systemd's unit does, with wsrep_recover)",
-            );
-        };
+        let Some(tables) = self.host.tables_position() else { return Ok(None) };
         if tables.history_uuid != self.host.history_uuid() {
             return Err("its tables and its log belong to different clusters");
         }
@@ -274,17 +277,17 @@ impl<H: Host> Replica<H> {
             for (index, bytes) in &entries {
                 let (stamp, entry) = entry::decode(bytes).map_err(|_| "its log cannot be read")?;
                 if *index <= committed && stamp.seqno >= tables.seqno || stamp.seqno > tables.seqno {
-                    return Ok(committed);
+                    return Ok(Some(committed));
                 }
                 if takes_seqno(&entry) && stamp.seqno == tables.seqno {
-                    return Ok(*index);
+                    return Ok(Some(*index));
                 }
                 end = Some(stamp.seqno);
                 next = index.next();
             }
         }
         match end {
-            Some(end) if end >= tables.seqno => Ok(committed),
+            Some(end) if end >= tables.seqno => Ok(Some(committed)),
             _ => Err("its tables may hold transactions that its log lacks"),
         }
     }
@@ -367,9 +370,11 @@ mod tests {
             (place(4, 80), place(4, 90), 6, Committed, Committed),
         ] {
             for (is_of_two, expected) in [(true, of_two), (false, of_more)] {
-                let own = OwnLog { committed, last, term: Term(term), is_of_two };
+                let own = OwnLog { committed: Some(committed), last, term: Term(term), is_of_two };
                 assert_eq!(lacks(fork, own), expected, "{own:?}");
                 assert_eq!(lacks(None, own), Committed);
+                let unknown = if expected == Nothing { Nothing } else { Committed };
+                assert_eq!(lacks(fork, OwnLog { committed: None, ..own }), unknown);
             }
         }
     }
