@@ -5,6 +5,18 @@ use super::recovering::{Vote, Votes};
 use super::{Action, LogId, Message, Raft, State, Term};
 use crate::consensus::NodeId;
 
+/// When a node may be elected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Candidacy {
+    /// Whenever it misses a leader.
+    #[default]
+    Free,
+    /// Only if a leader hands over to it.
+    OnRequest,
+    /// Not at all.
+    Never,
+}
+
 impl Raft {
     /// The election timer has expired: asks whether the others would vote for this node.
     pub(super) fn start_pre_vote(&mut self, out: &mut Vec<Action>) {
@@ -15,7 +27,7 @@ impl Raft {
         // A node without a vote does this too: the next leader does not know of it, and it must report itself.
         self.leader = None;
         self.announce_leader(out);
-        if !self.is_promotable() || self.holds_elections {
+        if !self.is_promotable() || self.candidacy != Candidacy::Free {
             return;
         }
         self.state = State::PreCandidate(self.own_vote());

@@ -44,6 +44,7 @@ mod tests;
 pub use action::Action;
 #[cfg(test)]
 pub use calls::AppendError;
+pub use election::Candidacy;
 pub use initial_state::{InitialState, Timing};
 use leader::LeaderState;
 use log_meta::LogMeta;
@@ -123,8 +124,7 @@ pub struct Raft {
     election_at_ms: u64,
     /// Added to each election timeout of this node.
     candidacy_delay_ms: u64,
-    /// It begins no elections.
-    holds_elections: bool,
+    candidacy: Candidacy,
     random: u64,
 }
 
@@ -180,7 +180,7 @@ impl Raft {
             last_contact_ms: now_ms,
             election_at_ms: 0,
             candidacy_delay_ms: 0,
-            holds_elections: false,
+            candidacy: Candidacy::Free,
             random: seed,
         };
         raft.log_meta.drop_superseded(committed);
@@ -194,9 +194,9 @@ impl Raft {
         self.reset_election_timer();
     }
 
-    /// Whether this node begins no elections. It grants votes all the same.
-    pub fn hold_elections(&mut self, holds: bool) {
-        self.holds_elections = holds;
+    /// When this node may be elected. It grants votes all the same.
+    pub fn set_candidacy(&mut self, candidacy: Candidacy) {
+        self.candidacy = candidacy;
     }
 
     /// The driver's clock. Due at [`Raft::deadline_ms`]; earlier or later does no harm.
@@ -239,7 +239,11 @@ impl Raft {
                 }
             }
             Message::TimeoutNow { term } => {
-                if term == self.term && self.leader == Some(from) && self.is_promotable() && !self.holds_elections {
+                if term == self.term
+                    && self.leader == Some(from)
+                    && self.is_promotable()
+                    && self.candidacy != Candidacy::Never
+                {
                     self.campaign(out);
                 }
             }

@@ -112,7 +112,10 @@ impl ClusterHandle {
                 return Some(step);
             }
             if mailbox.is_over || mailbox.is_leaving {
-                return None;
+                // What has arrived is kept: only the donor's report is no longer waited for.
+                let late = supervisor.deadline()?;
+                let step = supervisor.next(&status, has_log, &mut mailbox.sst_result, late);
+                return (step != Step::Wait).then_some(step);
             }
             let until = supervisor.deadline().map(|deadline| self.opened + deadline);
             mailbox = match self.wait(mailbox, until) {

@@ -23,8 +23,8 @@
 //!   had it (3.6.3: leader completeness), and a log that ends with `f` has it, if it is not behind `f`. Else it is lacking, or
 //!   nobody knows: the node stops, and keeps its data.
 //! - *The rest* may have been committed by a majority without the bootstrapping node. The node drops it with
-//!   `pc.ignore_sb` only, which prefers progress to such entries. One exception: two voters, this node and the other. Each
-//!   commit needs both, so what has a term before that of `f` was not committed, if `f` is of a later leader and lacks it.
+//!   `pc.ignore_sb` only, which prefers progress to such entries. One exception: two voters. Each commit needs both, also this
+//!   node, so what has a term before that of `f` was not committed, if `f` is of a later leader and lacks it.
 //!
 //! A log that is no part of the other one is cut behind the last entry that is known to be committed. The leader sends the
 //! rest. If it has purged that, the node needs an SST; a node that runs stops then, and gets the SST at its next start. It
@@ -33,16 +33,14 @@
 //! that it has lost its end, the vote of the node counts accordingly ([`crate::consensus::raft`], recovering nodes), and it
 //! keeps what it has. The other way round, entries behind `f` could be taken for those of the new generation.
 //!
-//! Voters from before the fork do not count any more. A node that gets such an entry from the leader begins no election
-//! until it has the next one, with which the new generation begins.
-
-use std::collections::BTreeSet;
+//! Voters from before the fork do not count any more. A node that gets such an entry from the leader is not elected, and does
+//! not continue alone, until it has the next one, with which the new generation begins.
 
 use super::Replica;
 use super::host::Host;
 use crate::consensus::lineage::LineageRelation;
 use crate::consensus::proposals::{Proposals, SessionId};
-use crate::consensus::raft::{Action, LogId, Term};
+use crate::consensus::raft::{Action, Candidacy, LogId, Term};
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, Hello};
 use crate::entry;
 use crate::gate::GateState;
@@ -87,7 +85,7 @@ struct OwnLog {
     last: LogId,
     /// The latest term that the node knows.
     term: Term,
-    /// Its voters are the node and the one that it has met.
+    /// It is one of two voters.
     is_of_two: bool,
 }
 
@@ -101,6 +99,8 @@ fn lacks(fork: Option<LogId>, own: OwnLog) -> Lacks {
         Lacks::Nothing
     } else if !own.committed.is_some_and(has) {
         Lacks::Committed
+    } else if own.committed == Some(own.last) {
+        Lacks::Nothing
     } else if own.last.term < fork.term && own.is_of_two && is_told_before {
         Lacks::Uncommitted
     } else {
@@ -147,9 +147,19 @@ impl<H: Host> Replica<H> {
     /// An excluded node that starts elects nobody, itself included: there may be enough of them. A witness never has clients.
     pub(super) fn hold_elections_if_excluded(&mut self) {
         let had_clients = self.quorum.had_clients && !self.is_witness;
-        let has_old_voters =
-            self.hard_state.lineage.own_fork().is_some_and(|fork| self.raft.membership_index() < fork.index);
-        self.raft.hold_elections(self.is_excluded() && !had_clients || has_old_voters);
+        self.raft.set_candidacy(if self.has_old_voters() {
+            Candidacy::Never
+        } else if self.is_excluded() && !had_clients {
+            // A witness that leads needs a successor.
+            Candidacy::OnRequest
+        } else {
+            Candidacy::Free
+        });
+    }
+
+    /// Whether the voters that this node knows are from before its generation.
+    pub(super) fn has_old_voters(&self) -> bool {
+        self.hard_state.lineage.own_fork().is_some_and(|fork| self.raft.membership_index() < fork.index)
     }
 
     /// If the cluster was bootstrapped without this node, and it has no live majority of the old one: joins the new one, or
@@ -174,7 +184,7 @@ impl<H: Host> Replica<H> {
         }
         let Some(excluded) = self.quorum.excluded.take() else { return };
         let Excluded { text, by, .. } = &excluded;
-        let why = match self.own_log(by) {
+        let why = match self.own_log() {
             Ok(own) => {
                 let fork = by.lineage.fork_from(self.hard_state.lineage.generation());
                 match (lacks(fork, own), own.committed) {
@@ -229,11 +239,11 @@ impl<H: Host> Replica<H> {
         }
     }
 
-    /// The log of this node, to compare it with the fork of that node's generation.
+    /// The log of this node, to compare it with the fork.
     ///
     /// # Errors
     /// Why it cannot be compared.
-    fn own_log(&self, by: &Hello) -> Result<OwnLog, &'static str> {
+    fn own_log(&self) -> Result<OwnLog, &'static str> {
         if self.raft.is_recovering() || !self.host.has_log() || self.status.is_single_node {
             return Err("its log may lack transactions that it has confirmed");
         }
@@ -245,16 +255,12 @@ impl<H: Host> Replica<H> {
             Some(index) => Some(log_id(index).ok_or("the beginning of its log is purged")?),
             None => None,
         };
+        let voters = &self.raft.membership().voters;
         Ok(OwnLog {
             committed,
             last: self.raft.last(),
             term: self.raft.term(),
-            is_of_two: self
-                .raft
-                .membership()
-                .voters
-                .iter()
-                .eq([self.own_node(), by.node].iter().collect::<BTreeSet<_>>()),
+            is_of_two: voters.len() == 2 && voters.contains(&self.own_node()),
         })
     }
 
@@ -270,7 +276,8 @@ impl<H: Host> Replica<H> {
             return Err("its tables and its log belong to different clusters");
         }
         let last = self.raft.last().index;
-        let mut next = committed.max(self.raft.last_purged().index.next());
+        let Some((first, _)) = self.host.bounds() else { return Ok(Some(committed)) };
+        let mut next = committed.max(first);
         let mut end = None;
         while next <= last {
             let entries = self.host.entries(next, BATCH_LIMIT_BYTES).map_err(|_| "its log cannot be read")?;
@@ -352,6 +359,8 @@ mod tests {
         use Lacks::{Committed, Nothing, Uncommitted, Unknown};
         let fork = Some(place(5, 100));
         for (committed, last, term, of_two, of_more) in [
+            // All of it is committed.
+            (place(4, 90), place(4, 90), 5, Nothing, Nothing),
             // Parts of the other log.
             (place(5, 90), place(5, 100), 5, Nothing, Nothing),
             (place(5, 100), place(5, 100), 9, Nothing, Nothing),

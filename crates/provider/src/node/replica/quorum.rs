@@ -76,7 +76,11 @@ impl<H: Host> Replica<H> {
     /// have confirmed what a node without a vote has not.
     fn may_continue_alone(&mut self) -> bool {
         let has_vote = self.raft.membership().voters.contains(&self.own_node());
-        self.host.ignores_quorum() && has_vote && !self.leave.is_leaving && !self.has_lost_entries()
+        self.host.ignores_quorum()
+            && has_vote
+            && !self.has_old_voters()
+            && !self.leave.is_leaving
+            && !self.has_lost_entries()
     }
 
     /// Whether another node may have the only copy of confirmed transactions, which a bootstrap of this one would discard.
