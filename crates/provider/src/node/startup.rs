@@ -135,7 +135,8 @@ impl Node {
         let Some(cluster) = self.cluster() else { return false };
         let mut supervisor = Supervisor::default();
         // None: the node was told to leave before it met another node.
-        let Some(step) = cluster.next_step(&mut supervisor, self.log().is_some()) else {
+        let has_log = self.has_log();
+        let Some(step) = cluster.next_step(&mut supervisor, has_log) else {
             return self.gate.state() != GateState::Failed;
         };
         self.shift_to(NodeState::Primary);
@@ -143,6 +144,11 @@ impl Node {
             Step::RecoverAlone => self.start_alone(receiver, &cluster),
             step => self.join_cluster(receiver, &cluster, supervisor, step).is_ok() || cluster.is_leaving(),
         }
+    }
+
+    /// Whether there is a log. Nobody may hold it during a wait: a joiner replaces it.
+    pub(super) fn has_log(&self) -> bool {
+        self.log().is_some()
     }
 
     /// The log is all there is. False: the node failed.

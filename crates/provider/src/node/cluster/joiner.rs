@@ -33,7 +33,8 @@ impl Node {
         let mut tables = self.tables_at(saved.as_ref());
         let mut step = Some(first);
         let (plan, is_connected) = loop {
-            let next = step.take().or_else(|| cluster.next_step(&mut supervisor, self.log().is_some()));
+            let has_log = self.has_log();
+            let next = step.take().or_else(|| cluster.next_step(&mut supervisor, has_log));
             let Some(next) = next else {
                 return Err(self.end_without_tables(cluster, &SstError::interrupted(supervisor.stage())));
             };
