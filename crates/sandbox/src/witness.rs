@@ -4,10 +4,11 @@
 //! report whether it votes (`wsrep_raft_peers`), and signals isolate it.
 
 use std::fs::OpenOptions;
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,8 @@ const NAME: &str = "witness";
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// The interval for checking the nodes' view of it.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+/// A child of another thread has the program's file open for a moment.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What inspection of the witness cannot find.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,7 +192,7 @@ impl<'a> Witness<'a> {
             .stdout(output.try_clone().at("open", &log)?)
             .stderr(output);
         self.sandbox.account().run(&mut command);
-        let child = command.spawn().at("run", &self.program())?;
+        let child = spawn_copy(&mut command).at("run", &self.program())?;
         let process = Process::started(&child).at("watch", &self.folder());
         self.sandbox.adopt(child);
         self.server_process().record(&process?)
@@ -279,4 +282,18 @@ impl<'a> Witness<'a> {
 pub(crate) fn prepare(folder: &Path, account: crate::account::Account) -> Result<WitnessMetadata, Error> {
     account.create_private_folder(&folder.join(NAME))?;
     Ok(WitnessMetadata { ports: Ports::free()?, isolated_pid: None, program: None })
+}
+
+/// Runs a program that was just copied. While it was written, another thread may have started a child, which has the file open
+/// until it runs its own program.
+fn spawn_copy(command: &mut Command) -> io::Result<Child> {
+    let deadline = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy && Instant::now() < deadline => {
+                thread::sleep(LOOK_INTERVAL);
+            }
+            spawned => return spawned,
+        }
+    }
 }
