@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Args;
@@ -45,8 +45,12 @@ use throttle_args::ThrottleArgs;
 
 /// The exit status that a shell reports for a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;
-/// How long an interrupted load may take to end after its workers have ended.
+/// How long an interrupted load may wait for input after its workers have ended.
 const INPUT_TIMEOUT: Duration = Duration::from_millis(500);
+/// How long it may take for its last statement and its records, also on a busy server.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause between two looks whether it has ended.
+const END_PAUSE: Duration = Duration::from_millis(20);
 /// The pause between two looks for statements of an interrupted load that wait for a lock.
 const LOCK_WAIT_PAUSE: Duration = Duration::from_millis(500);
 /// The exit status of a forced load with errors.
@@ -314,6 +318,15 @@ fn end_on_signals(interrupter: Interrupter, shown: Shown) -> anyhow::Result<Arc<
     Ok(has_ended)
 }
 
+/// Waits until the load has ended: a moment if it may wait for input, and longer if it ends by itself.
+fn wait_for_end(interrupter: &Interrupter, has_ended: &AtomicBool) {
+    let begun = Instant::now();
+    let limit = || if interrupter.ends_by_itself() { END_TIMEOUT } else { INPUT_TIMEOUT };
+    while !has_ended.load(Ordering::Acquire) && begun.elapsed() < limit() {
+        std::thread::sleep(END_PAUSE);
+    }
+}
+
 /// Ends the load; exits the program if the load still waits for input.
 fn end(interrupter: &Interrupter, shown: Shown, has_ended: &Arc<AtomicBool>) {
     interrupter.interrupt();
@@ -325,9 +338,9 @@ fn end(interrupter: &Interrupter, shown: Shown, has_ended: &Arc<AtomicBool>) {
         }
     });
     let mut summary = interrupter.summary();
-    std::thread::sleep(INPUT_TIMEOUT);
+    wait_for_end(interrupter, has_ended);
     if !has_ended.load(Ordering::Acquire) && interrupter.build_missing_keys() {
-        std::thread::sleep(INPUT_TIMEOUT);
+        wait_for_end(interrupter, has_ended);
         summary = interrupter.summary();
     }
     if !has_ended.load(Ordering::Acquire) {

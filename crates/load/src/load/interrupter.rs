@@ -1,6 +1,7 @@
 //! The end of a load from another thread.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Acquire;
 
 use hortator_mysql::{Connection, Row};
 
@@ -46,6 +47,12 @@ impl Interrupter {
         let rows = connection.fetch(query.as_bytes()).unwrap_or_default();
         let number = |row: Row| std::str::from_utf8(row.first()?.as_deref()?).ok()?.parse().ok();
         kill(&mut connection, &rows.into_iter().filter_map(number).collect::<Vec<u32>>());
+    }
+
+    /// Whether the interrupted load ends by itself: it does not wait for its input.
+    #[must_use]
+    pub fn ends_by_itself(&self) -> bool {
+        !self.state.may_await_input.load(Acquire)
     }
 
     /// Builds the deferred keys that are missing once the workers have ended, or waits until they are built: for a load that

@@ -15,8 +15,8 @@ mod stream;
 mod worker_count;
 
 use std::panic::resume_unwind;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::Instant;
@@ -142,6 +142,7 @@ impl Load {
             rejects,
             rows_before,
             restarts: AtomicU64::new(0),
+            may_await_input: AtomicBool::new(true),
             deferral,
             deferred_keys,
         };

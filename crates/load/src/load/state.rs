@@ -1,8 +1,8 @@
 //! What the threads of a load share while it runs, and the summary of it.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
 use super::phases::Verified;
@@ -37,6 +37,8 @@ pub(super) struct LoadState {
     pub(super) rows_before: u64,
     /// How often the load has lost its main session and resumed automatically.
     pub(super) restarts: AtomicU64,
+    /// The load may be waiting for its input: it carries no statement out, and has more to read.
+    pub(super) may_await_input: AtomicBool,
     pub(super) deferral: Deferral,
     pub(super) deferred_keys: DeferredKeys,
 }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::thread;
 
 use hortator_mysql::Error;
@@ -24,6 +24,7 @@ impl Load {
     /// # Errors
     /// When a connection cannot be opened. Nothing of the input is read then.
     pub(super) fn load_stream(&self, is_resume: bool, output: &mut dyn Output) -> Result<Loaded, StartError> {
+        self.state.may_await_input.store(true, Release);
         let LoadState {
             threads, targets, pool, progress, checkpoints, deferral, deferred_keys, rejects, throttle, ..
         } = &*self.state;
@@ -65,6 +66,7 @@ impl Load {
             }
             // Stopped or not: what is admitted is carried through, or given up, by the workers.
             let _ = self.read_stream(&mut coordinator);
+            self.state.may_await_input.store(false, Release);
             let _ = pool.drain(&mut || {});
             coordinator.end();
             pool.close();
@@ -128,7 +130,9 @@ impl Load {
         };
         self.state.progress.follow(statements.progress());
         coordinator.read_from(statements);
+        let may_await_input = &self.state.may_await_input;
         while let Some(item) = coordinator.next() {
+            may_await_input.store(false, Release);
             match item {
                 Ok((Item::Statement(statement), ahead)) => coordinator.statement(statement, ahead)?,
                 Ok((Item::Use { database, location }, _)) => coordinator.use_database(&database, &location)?,
@@ -140,6 +144,7 @@ impl Load {
                     self.handle_input_error(&error)?;
                 }
             }
+            may_await_input.store(true, Release);
         }
         coordinator.finish_stream()
     }

@@ -87,6 +87,26 @@ fn truncated_entries_are_not_missed() {
 }
 
 #[test]
+fn an_abandoned_tail_is_missed_until_the_log_is_confirmed() {
+    for settings in [SYNCED, UNSYNCED] {
+        let folder = tempfile::tempdir().unwrap();
+        let log = open(folder.path(), settings);
+        append(&log, 5);
+        log.abandon_tail(Index(4)).unwrap();
+        assert_eq!(log.last(), Index(3));
+        // The process is killed.
+        drop(log);
+        let log = open(folder.path(), settings);
+        assert_eq!((log.last(), log.lost_tail()), (Index(3), Some(LostTail::Acknowledged(Index(5)))));
+        log.confirm_tail().unwrap();
+        append(&log, 1);
+        drop(log);
+        let log = open(folder.path(), settings);
+        assert_eq!((log.last(), log.lost_tail()), (Index(4), None));
+    }
+}
+
+#[test]
 fn an_unsynced_log_is_in_doubt_after_another_boot_only() {
     let folder = tempfile::tempdir().unwrap();
     append(&open(folder.path(), UNSYNCED), 3);
