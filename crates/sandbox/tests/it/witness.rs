@@ -7,11 +7,14 @@ mod tls;
 
 use std::fs;
 use std::sync::Once;
+use std::thread;
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary, Witness};
 
 use crate::cluster_fixture::{Writers, create_to_fill, define, fill, ids, is_non_primary, wait_for};
+use crate::forced_bootstrap::goes_on_alone;
 use crate::lost_tail::rot;
+use crate::manual_server::is_ready;
 use crate::{ask, provider, run};
 
 /// The provider, and the program of its witness.
@@ -227,4 +230,31 @@ fn first_segment(witness: Witness<'_>) -> u64 {
         digits.parse().ok().filter(|_| digits.len() == 20)
     };
     names.filter_map(index).min().expect("its log has a segment")
+}
+
+/// The node and the witness that were left out do not elect each other, join the new generation, and count again.
+#[test]
+fn a_node_continues_alone_and_the_other_two_come_back() {
+    let sandbox = cluster(2, "");
+    let [first, second] = [0, 1].map(|index| sandbox.node(index));
+    define(&sandbox, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    run(first, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=yes'"]);
+    run(second, &["INSERT INTO d.t VALUES (1)"]);
+    assert_eq!(ids(first), ["1"]);
+    second.kill().unwrap();
+    witness(&sandbox).kill().unwrap();
+    wait_for("the first to continue", || goes_on_alone(first));
+    run(first, &["INSERT INTO d.t VALUES (2)"]);
+    thread::scope(|scope| {
+        let other = scope.spawn(|| second.start());
+        witness(&sandbox).start().unwrap();
+        other.join().unwrap().unwrap();
+    });
+    wait_for("three voters", || variable(first, "raft_voters") == "3");
+    run(second, &["INSERT INTO d.t VALUES (3)"]);
+    first.kill().unwrap();
+    wait_for("the second and the witness to go on", || is_ready(second));
+    run(second, &["INSERT INTO d.t VALUES (4)"]);
+    first.start().unwrap();
+    sandbox.nodes().for_each(|node| assert_eq!(ids(node), ["1", "2", "3", "4"], "{}", node.name()));
 }
