@@ -11,6 +11,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::gate::Shift;
 use crate::identity::{Gtid, Uuid};
 use crate::node::Error;
 use crate::options;
@@ -19,66 +20,11 @@ use crate::server::Member;
 #[cfg(test)]
 mod tests;
 
-/// The state of a node, in the words of its "Shifting" lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NodeState {
-    /// Not connected.
-    #[default]
-    Closed,
-    /// Connected, without a quorum.
-    Open,
-    /// With a quorum; its tables are not current yet.
-    Primary,
-    /// It receives an SST.
-    Joiner,
-    /// It has its tables, and applies what they lack.
-    Joined,
-    /// It takes part.
-    Synced,
-    /// It sends an SST, or is desynced.
-    Donor,
-}
-
-impl NodeState {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Closed => "CLOSED",
-            Self::Open => "OPEN",
-            Self::Primary => "PRIMARY",
-            Self::Joiner => "JOINER",
-            Self::Joined => "JOINED",
-            Self::Synced => "SYNCED",
-            Self::Donor => "DONOR/DESYNCED",
-        }
-    }
-
-    /// Ascends on the way up.
-    fn rank(self) -> u8 {
-        match self {
-            Self::Closed => 0,
-            Self::Open => 1,
-            Self::Primary => 2,
-            Self::Joiner | Self::Donor => 3,
-            Self::Joined => 4,
-            Self::Synced => 5,
-        }
-    }
-}
-
-/// The states that no node leaves out on the way up.
-const LADDER: [NodeState; 3] = [NodeState::Open, NodeState::Primary, NodeState::Joined];
-
-/// The lines of a change of state, one for each step: up through all states between, down at once. `seqno`: the last
-/// committed one.
-pub fn shift(from: NodeState, to: NodeState, seqno: i64) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut at = from;
-    let between = LADDER.into_iter().filter(|step| from.rank() < step.rank() && step.rank() < to.rank());
-    for step in between.chain((from != to).then_some(to)) {
-        lines.push(format!("Shifting {} -> {} (TO: {seqno})", at.name(), step.name()));
-        at = step;
-    }
-    lines
+/// The lines of a change of state, one for each step. `seqno`: the last committed one.
+pub fn shifts(shift: &Shift, seqno: i64) -> Vec<String> {
+    let befores = std::iter::once(shift.from).chain(shift.path.iter().copied());
+    let steps = befores.zip(shift.path);
+    steps.map(|(from, to)| format!("Shifting {} -> {} (TO: {seqno})", from.name(), to.name())).collect()
 }
 
 /// A view that a node has got.

@@ -1,7 +1,9 @@
-//! The gate before the total order: open, paused for a backup or a global lock, or closed.
+//! The node's state, and the gate before the total order that follows from it: open, paused for a backup or a global lock, or
+//! closed.
 
 use std::sync::{Condvar, Mutex, MutexGuard};
 
+use crate::node_state::{NodeState, StateEvent};
 use crate::transaction::Transaction;
 
 /// The state of the gate.
@@ -18,60 +20,118 @@ pub enum GateState {
 }
 
 /// The gate.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Gate {
-    state: Mutex<GateState>,
+    inner: Mutex<Inner>,
     changed: Condvar,
 }
 
-impl Default for Gate {
-    fn default() -> Self {
-        Self { state: Mutex::new(GateState::Closed), changed: Condvar::new() }
+#[derive(Debug, Default)]
+struct Inner {
+    node: NodeState,
+    is_paused: bool,
+    has_failed: bool,
+}
+
+impl Inner {
+    fn gate(&self) -> GateState {
+        match self.node {
+            _ if self.has_failed => GateState::Failed,
+            node if !node.takes_part() => GateState::Closed,
+            _ if self.is_paused => GateState::Paused,
+            _ => GateState::Open,
+        }
+    }
+
+    fn shift(&mut self, event: StateEvent) -> Shift {
+        let shift = Shift { from: self.node, path: self.node.after(event) };
+        self.node = shift.path.last().copied().unwrap_or(self.node);
+        // A pause ends with the node's part in the cluster.
+        self.is_paused &= self.node.takes_part();
+        shift
+    }
+}
+
+/// What an event has done to the node's state.
+#[must_use = "the error log tells it"]
+#[derive(Clone, Copy, Debug)]
+pub struct Shift {
+    /// The state before.
+    pub from: NodeState,
+    /// The states since, in order. None: the event has changed nothing.
+    pub path: &'static [NodeState],
+}
+
+impl Shift {
+    /// Whether the event has changed the state.
+    pub fn is_change(&self) -> bool {
+        !self.path.is_empty()
     }
 }
 
 impl Gate {
-    /// The current state.
+    /// The current state of the gate.
     pub fn state(&self) -> GateState {
-        *self.lock()
+        self.lock().gate()
     }
 
-    /// Sets the state and wakes waiting threads. A failed gate stays failed.
-    pub fn set(&self, state: GateState) {
-        let mut current = self.lock();
-        if *current != GateState::Failed {
-            *current = state;
-        }
+    /// The current state of the node.
+    pub fn node_state(&self) -> NodeState {
+        self.lock().node
+    }
+
+    /// Changes the node's state, and wakes waiting threads. A failed node stays closed.
+    pub fn shift(&self, event: StateEvent) -> Shift {
+        let mut inner = self.lock();
+        let event = if inner.has_failed { StateEvent::Left } else { event };
+        let shift = inner.shift(event);
         self.changed.notify_all();
+        shift
     }
 
-    /// Sets the state if it is `from`. False: it is not.
-    pub fn change(&self, from: GateState, to: GateState) -> bool {
-        let mut current = self.lock();
-        let is_so = *current == from;
-        if is_so {
-            *current = to;
-            self.changed.notify_all();
-        }
-        is_so
+    /// A donation or a desync has begun or ended. `is_donor` is asked under the lock, so the last of two such events counts.
+    pub fn shift_donor(&self, is_donor: impl FnOnce() -> bool) -> Shift {
+        let mut inner = self.lock();
+        let event = if is_donor() { StateEvent::Desynced } else { StateEvent::Resynced };
+        inner.shift(event)
+    }
+
+    /// Closes the gate for good.
+    pub fn fail(&self) -> Shift {
+        self.lock().has_failed = true;
+        self.shift(StateEvent::Left)
+    }
+
+    /// Pauses an open gate. False: it is not open.
+    pub fn pause(&self) -> bool {
+        let mut inner = self.lock();
+        let is_open = inner.gate() == GateState::Open;
+        inner.is_paused |= is_open;
+        is_open
+    }
+
+    /// Ends a pause.
+    pub fn resume(&self) {
+        self.lock().is_paused = false;
+        self.changed.notify_all();
     }
 
     /// Waits while the gate is paused, or until `transaction` is aborted.
     pub fn wait_while_paused(&self, transaction: Option<&Transaction>) {
-        let mut current = self.lock();
-        while *current == GateState::Paused && !transaction.is_some_and(Transaction::is_aborted) {
-            current = self.changed.wait(current).expect(POISON);
+        let mut inner = self.lock();
+        while inner.gate() == GateState::Paused && !transaction.is_some_and(Transaction::is_aborted) {
+            inner = self.changed.wait(inner).expect(POISON);
         }
     }
 
     /// Wakes waiting threads, to check for aborts.
     pub fn wake(&self) {
-        let _current = self.lock();
+        let _inner = self.lock();
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, GateState> {
-        self.state.lock().expect(POISON)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().expect(POISON)
     }
 }
 

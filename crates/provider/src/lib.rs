@@ -24,6 +24,7 @@ mod limits;
 pub mod log;
 mod metrics;
 mod node;
+mod node_state;
 mod options;
 pub mod protocol;
 mod recovery;

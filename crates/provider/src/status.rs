@@ -20,9 +20,6 @@ pub enum Value {
     Real(f64),
 }
 
-/// States of a node, numbered like Galera's.
-const STATES: [&str; 5] = ["Initialized", "Joining", "Donor/Desynced", "Joined", "Synced"];
-
 /// All variables of a node, in display order.
 pub fn variables(node: &Node) -> Vec<(&'static str, Value)> {
     let node_status = node.status();
@@ -38,6 +35,7 @@ fn galeras(node_status: &NodeStatus, counters: &Counters) -> Vec<(&'static str, 
     let replicated = counters.replicated.get();
     let applied = counters.applied.get();
     let NodeStatus { recv_lengths, pending_lengths, .. } = node_status;
+    let (state, state_name) = node_status.state.status();
     // What is neither keys nor events.
     let other_bytes = counters.replicated_bytes.get() - counters.repl_keys_bytes.get() - counters.repl_data_bytes.get();
     vec![
@@ -81,8 +79,8 @@ fn galeras(node_status: &NodeStatus, counters: &Counters) -> Vec<(&'static str, 
         ("commit_oooe", Real(0.0)),
         ("commit_oool", Real(0.0)),
         ("commit_window", Real(if node_status.last_committed > 0 { 1.0 } else { 0.0 })),
-        ("local_state", Integer(node_status.state)),
-        ("local_state_comment", Text(STATES[node_status.state as usize].to_owned())),
+        ("local_state", Integer(state)),
+        ("local_state_comment", Text(state_name.to_owned())),
         ("cert_index_size", Integer(node_status.keys)),
         ("causal_reads", Integer(counters.causal_reads.get())),
         ("cert_interval", Real(per(counters.interval.get(), replicated))),

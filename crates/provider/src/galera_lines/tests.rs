@@ -1,28 +1,22 @@
 //! The lines, in the form that programs look for.
 
 use super::*;
+use crate::node_state::NodeState;
 
 fn member(id: u8, name: &str) -> Member {
     Member { id: Uuid([id; 16]), name: name.to_owned(), incoming: format!("10.0.0.{id}:3306") }
 }
 
 #[test]
-fn a_node_shifts_up_through_all_states_and_down_at_once() {
-    use NodeState::{Closed, Donor, Joiner, Open, Primary, Synced};
-    let shifts = |from, to| {
-        let lines = shift(from, to, 7);
-        lines.iter().map(|line| line.replace("Shifting ", "").replace(" (TO: 7)", "")).collect::<Vec<_>>()
-    };
-    assert_eq!(shift(Closed, Open, 7), ["Shifting CLOSED -> OPEN (TO: 7)"]);
-    assert_eq!(shifts(Open, Synced), ["OPEN -> PRIMARY", "PRIMARY -> JOINED", "JOINED -> SYNCED"]);
-    assert_eq!(shifts(Primary, Joiner), ["PRIMARY -> JOINER"]);
-    assert_eq!(shifts(Joiner, Synced), ["JOINER -> JOINED", "JOINED -> SYNCED"]);
-    assert_eq!(shifts(Open, Joiner), ["OPEN -> PRIMARY", "PRIMARY -> JOINER"]);
-    assert_eq!(shifts(Synced, Donor), ["SYNCED -> DONOR/DESYNCED"]);
-    assert_eq!(shifts(Donor, Synced), ["DONOR/DESYNCED -> JOINED", "JOINED -> SYNCED"]);
-    assert_eq!(shifts(Synced, Open), ["SYNCED -> OPEN"]);
-    assert_eq!(shifts(Joiner, Closed), ["JOINER -> CLOSED"]);
-    assert_eq!(shifts(Synced, Synced), [""; 0]);
+fn each_step_of_a_shift_has_a_line() {
+    use NodeState::{Joined, Joiner, Open, Primary, Synced};
+    let lines = |from, path| shifts(&Shift { from, path }, 7);
+    assert_eq!(lines(Synced, &[Open]), ["Shifting SYNCED -> OPEN (TO: 7)"]);
+    assert_eq!(
+        lines(Open, &[Primary, Joiner, Joined]),
+        ["Shifting OPEN -> PRIMARY (TO: 7)", "Shifting PRIMARY -> JOINER (TO: 7)", "Shifting JOINER -> JOINED (TO: 7)",]
+    );
+    assert_eq!(lines(Synced, &[]), [""; 0]);
 }
 
 #[test]

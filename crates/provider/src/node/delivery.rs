@@ -5,7 +5,7 @@ use super::recv_queue::Applying;
 use super::{Node, OrderState, TotalOrder, lock};
 use crate::entry::{Entry, Stamp, WriteSetHead};
 use crate::events;
-use crate::galera_lines::{KnownMessage, NodeState};
+use crate::galera_lines::KnownMessage;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
@@ -131,7 +131,6 @@ impl Node {
             "quorum lost: this node is not connected to a majority of the cluster, and refuses statements \
                    until it is",
         );
-        self.log_non_primary();
         if self.deliver_to_server(receiver, &view).is_err() {
             self.server.log(Level::Warning, "the server refused the non-primary view");
         }
@@ -215,9 +214,9 @@ impl Node {
         let is_still_in = lock(&self.order).as_ref().is_some_and(|OrderState { order, .. }| has_stayed(order));
         if is_in && is_still_in && self.gate.state() == GateState::Closed {
             self.save(SavedState::running(state.history_uuid, own_id))?;
-            self.gate.set(GateState::Open);
-            self.shift_to(NodeState::Synced);
-            self.server.synced()?;
+            if self.take_part() {
+                self.server.synced()?;
+            }
         }
         Ok(())
     }

@@ -5,15 +5,16 @@
 use std::sync::atomic::Ordering as Atomic;
 
 use super::{Node, OrderState, lock};
-use crate::galera_lines::{self, KnownMessage, NodeState, ViewLines};
+use crate::galera_lines::{self, KnownMessage, ViewLines};
+use crate::gate::Shift;
 use crate::identity::{Gtid, Uuid};
+use crate::node_state::StateEvent;
 use crate::server::{Level, Member};
 use crate::vote_result::ApplyError;
 
 /// What the last lines said.
 #[derive(Debug, Default)]
 pub(super) struct KnownLines {
-    state: NodeState,
     /// The members of the last view.
     members: Vec<Member>,
     flow_control_interval: Option<(u64, u64)>,
@@ -24,22 +25,33 @@ impl Node {
         self.server.log_as_galera(Level::Note, text);
     }
 
-    /// The node has another state.
-    pub(super) fn shift_to(&self, to: NodeState) {
-        let from = std::mem::replace(&mut lock(&self.known_lines).state, to);
-        let lines = galera_lines::shift(from, to, self.commit_monitor.last_left());
-        lines.iter().for_each(|line| self.known_line(line));
+    /// Something happens that may change the state of the node. Returns whether it has.
+    pub(super) fn shift(&self, event: StateEvent) -> bool {
+        let shift = self.gate.shift(event);
+        self.log_shift(&shift);
+        shift.is_change()
     }
 
     /// A donation or a desync has begun or ended.
     pub(super) fn shift_donor(&self) {
-        let is_donor = self.recv_queue.is_donating.load(Atomic::SeqCst) || self.counters.desync_count.get() > 0;
-        let state = lock(&self.known_lines).state;
-        match (state, is_donor) {
-            (NodeState::Synced, true) => self.shift_to(NodeState::Donor),
-            (NodeState::Donor, false) => self.shift_to(NodeState::Synced),
-            _ => {}
-        }
+        let (donating, desyncs) = (&self.recv_queue.is_donating, &self.counters.desync_count);
+        let shift = self.gate.shift_donor(|| donating.load(Atomic::SeqCst) || desyncs.get() > 0);
+        self.log_shift(&shift);
+    }
+
+    /// The node's tables have reached a view that it is in. Returns whether it takes part from now on: it may have left
+    /// meanwhile.
+    pub(super) fn take_part(&self) -> bool {
+        let is_new = self.shift(StateEvent::CaughtUp);
+        // A donation may go on over a loss of the quorum.
+        self.shift_donor();
+        is_new
+    }
+
+    /// The state of the node has changed.
+    pub(super) fn log_shift(&self, shift: &Shift) {
+        let lines = galera_lines::shifts(shift, self.commit_monitor.last_left());
+        lines.iter().for_each(|line| self.known_line(line));
     }
 
     /// A view with this node is delivered.
@@ -54,10 +66,10 @@ impl Node {
     }
 
     /// The node has lost the quorum.
-    pub(super) fn log_non_primary(&self) {
+    pub(super) fn log_non_primary(&self, shift: &Shift) {
         lock(&self.known_lines).members.clear();
         galera_lines::non_primary().iter().for_each(|line| self.known_line(line));
-        self.shift_to(NodeState::Open);
+        self.log_shift(shift);
     }
 
     /// The limits of flow control may have changed.

@@ -23,6 +23,7 @@ use crate::identity::{Gtid, Uuid};
 use crate::legacy_file_names;
 use crate::limits::{Limits, Refusals};
 use crate::log::{self, DiskLog, Index};
+use crate::node_state::StateEvent;
 use crate::options::{self, Options};
 use crate::recovery::{self, Plan};
 use crate::saved_state::{self, SavedState};
@@ -327,7 +328,7 @@ impl Node {
     /// The server unloads the provider. Some: the state to save when the tables are on disk, later; None: not
     /// everything ordered is applied.
     pub fn finish(&self) -> Option<Finished> {
-        self.gate.set(GateState::Closed);
+        self.shift(StateEvent::Left);
         self.close_cluster();
         let (history_uuid, seqno) =
             lock(&self.order).as_ref().map(|OrderState { order, .. }| (order.history_uuid, order.seqno))?;
@@ -417,7 +418,7 @@ impl Node {
     }
 
     fn enter_failed_state(&self) {
-        self.gate.set(GateState::Failed);
+        self.log_shift(&self.gate.fail());
         self.commit_monitor.close();
         self.inconsistency.close();
         if let Some(cluster) = self.cluster() {

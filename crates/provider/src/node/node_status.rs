@@ -1,12 +1,11 @@
 //! The node's state, for its status variables.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering as Atomic;
 
 use super::cluster::{ClusterHandle, RaftStatus};
 use super::{Node, OrderState, lock};
-use crate::gate::GateState;
 use crate::identity::Uuid;
+use crate::node_state::NodeState;
 use crate::statistics::{Latencies, QueueLengths};
 
 /// The node's state at one moment.
@@ -20,8 +19,8 @@ pub struct NodeStatus {
     pub last_committed: i64,
     /// Number of waits for a turn to commit.
     pub waits: i64,
-    /// 0 initialized, 1 joining, 2 desynced, 3 joined, 4 synced.
-    pub state: i64,
+    /// Its state.
+    pub state: NodeState,
     /// Number of keys in the certification index.
     pub keys: i64,
     /// Number of open transactions.
@@ -69,13 +68,7 @@ impl Node {
                 (order.history_uuid, order.keys() as i64, order.members().to_vec())
             });
         let incoming: Vec<String> = members.into_iter().map(|member| member.incoming).collect();
-        let is_donor = self.recv_queue.is_donating.load(Atomic::SeqCst);
-        let state = match self.gate.state() {
-            GateState::Open | GateState::Paused if is_donor || self.counters.desync_count.get() > 0 => 2,
-            GateState::Open | GateState::Paused => 4,
-            GateState::Closed if self.recv_queue.is_connected() => 1,
-            GateState::Closed | GateState::Failed => 0,
-        };
+        let state = self.gate.node_state();
         let log = self.log();
         let cluster = self.cluster();
         let (pending_lengths, latencies) =
@@ -89,7 +82,7 @@ impl Node {
                 if is_quorum { ConnectionState::Quorum } else { ConnectionState::NoQuorum }
             }
         };
-        let is_member = state > 1;
+        let is_member = state.takes_part();
         NodeStatus {
             history_uuid,
             member: self.member_id(),

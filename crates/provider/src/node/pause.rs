@@ -18,7 +18,7 @@ impl Node {
         let mut seqno = {
             let order = lock(&self.order);
             let seqno = order.as_ref()?.order.seqno;
-            if !self.gate.change(GateState::Open, GateState::Paused) {
+            if !self.gate.pause() {
                 return None;
             }
             self.recv_queue.is_draining.store(true, Atomic::SeqCst);
@@ -41,7 +41,7 @@ impl Node {
     /// Ends the pause.
     pub fn resume(&self) {
         self.recv_queue.is_held.store(false, Atomic::SeqCst);
-        self.gate.change(GateState::Paused, GateState::Open);
+        self.gate.resume();
         if let Some(cluster) = self.cluster() {
             cluster.send(Command::Recheck);
         }

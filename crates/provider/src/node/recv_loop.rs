@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::commit::Proposal;
 use super::recv_queue::Work;
 use super::{Node, lock};
-use crate::galera_lines::{KnownMessage, NodeState};
+use crate::galera_lines::KnownMessage;
 use crate::gate::GateState;
 use crate::identity::Gtid;
+use crate::node_state::StateEvent;
 use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
 
 /// Retry interval of a rollback that finds no room in the log.
@@ -60,7 +61,7 @@ impl Node {
 
     /// Leaves the cluster. What is ordered is applied first; later calls are refused.
     pub fn disconnect(&self) {
-        self.gate.set(GateState::Closed);
+        self.shift(StateEvent::Left);
         if let Some(cluster) = self.cluster() {
             cluster.start_leaving();
         }
@@ -119,8 +120,6 @@ impl Node {
     }
 
     fn leave_cluster(&self, receiver: Receiver) {
-        // The gate is open again if the node was told to leave while it joined.
-        self.gate.set(GateState::Closed);
         let has_failed = self.gate.state() == GateState::Failed;
         if has_failed {
             // No client may read here while the node gives up its vote.
@@ -135,12 +134,10 @@ impl Node {
                 self.deliver_queued(receiver, delivery);
             }
         }
-        self.gate.set(GateState::Closed);
         self.recv_queue.is_held.store(false, Ordering::SeqCst);
         if !has_failed {
             self.deliver_disconnected_view(receiver);
         }
-        self.shift_to(NodeState::Closed);
     }
 
     /// Tells the server that the node has no cluster any more.

@@ -17,10 +17,10 @@ use super::supervisor::{Step, Supervisor};
 use super::{Error, Node, OrderState, lock};
 use crate::consensus::hard_state::HardState;
 use crate::entry::{self, CommitCut, Entry, Stamp};
-use crate::galera_lines::NodeState;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::log::Index;
+use crate::node_state::StateEvent;
 use crate::protocol::ProtocolRange;
 use crate::recovery::Plan;
 use crate::saved_state::SavedState;
@@ -83,23 +83,28 @@ impl Node {
             Some(hard_state) if hard_state.voters.is_empty() && is_new => StartMode::Bootstrap,
             Some(hard_state) => StartMode::Restart(Box::new(hard_state)),
         };
+        let new_member_id = Uuid::random().map_err(Error::Random)?;
         if !self.recv_queue.connect() {
             return Err(Error::Connected);
         }
         self.close_cluster();
+        self.shift(StateEvent::Connected);
         let is_again = lock(&self.order).is_some();
         if is_again {
             // Request ids start from 1 again, and the old member ID may still be in the view.
-            *lock(&self.member_id) = Uuid::random().map_err(Error::Random)?;
+            *lock(&self.member_id) = new_member_id;
         }
         self.inconsistency.reopen();
         donor.clone_into(&mut lock(&self.donor));
-        let cluster = cluster::start(self, cluster_name, &hosts, mode).inspect_err(|_| self.recv_queue.disconnect())?;
+        let cluster = cluster::start(self, cluster_name, &hosts, mode).inspect_err(|_| {
+            self.shift(StateEvent::Left);
+            self.recv_queue.disconnect();
+        })?;
         *lock(&self.cluster) = Some(Arc::clone(&cluster));
-        self.shift_to(NodeState::Open);
         // A running server does not abort a connect: its next SET GLOBAL wsrep_cluster_address would wait for ever.
         let is_in_reach = |status: &ClusterStatus| status.has_quorum || status.is_single_node || status.needs_snapshot;
         if is_again && cluster.wait_for(Some(CONNECT_TIMEOUT), is_in_reach).is_none() {
+            self.shift(StateEvent::Left);
             self.recv_queue.disconnect();
             self.inconsistency.close();
             self.close_cluster();
@@ -139,7 +144,7 @@ impl Node {
         let Some(step) = cluster.next_step(&mut supervisor, has_log) else {
             return self.gate.state() != GateState::Failed;
         };
-        self.shift_to(NodeState::Primary);
+        self.shift(StateEvent::QuorumFound);
         match step {
             Step::RecoverAlone => self.start_alone(receiver, &cluster),
             step => self.join_cluster(receiver, &cluster, supervisor, step).is_ok() || cluster.is_leaving(),
@@ -282,9 +287,7 @@ impl Node {
         self.commit_monitor.leave(seqno);
         self.commit_monitor.release(seqno);
         self.save(SavedState::running(history_uuid, self.member_id()))?;
-        self.gate.set(GateState::Open);
-        self.shift_to(NodeState::Synced);
-        self.server.synced()
+        if self.take_part() { self.server.synced() } else { Ok(()) }
     }
 
     fn report_connected(&self, seqno: i64) -> Result<(), CallbackError> {

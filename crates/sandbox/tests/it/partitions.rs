@@ -26,6 +26,7 @@ fn cut_off_and_back(builder: Builder) {
     wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
     let error = third.connect().unwrap().execute(b"INSERT INTO d.t VALUES (3)").unwrap_err();
     assert!(error.is_unready(), "{error}");
+    assert_eq!(third.wsrep_status().unwrap().local_state.as_deref(), Some("Initialized"));
     run(first, &["INSERT INTO d.t VALUES (1)"]);
     assert_eq!(cluster.heal().unwrap(), Healed::Synced);
     assert!(!third.is_isolated());

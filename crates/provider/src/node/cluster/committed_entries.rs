@@ -13,6 +13,7 @@ use crate::node::recv_queue::Work;
 use crate::node::replica::OrderedEntry;
 use crate::node::total_order::{Verdict, takes_seqno};
 use crate::node::{Node, OrderState, lock};
+use crate::node_state::StateEvent;
 use crate::server::{CallbackError, Flags, Meta};
 use std::sync::atomic::Ordering as Atomic;
 
@@ -162,17 +163,18 @@ impl Node {
                 return None;
             }
         };
-        {
+        let shift = {
             let mut order_state = lock(&self.order);
             let OrderState { order, .. } = order_state.as_mut()?;
-            let was_in = self.gate.change(GateState::Open, GateState::Closed)
-                || self.gate.change(GateState::Paused, GateState::Closed);
-            if !was_in {
+            let shift = self.gate.shift(StateEvent::QuorumLost);
+            if !shift.is_change() {
                 return None;
             }
             order.member = member_id;
             *lock(&self.member_id) = member_id;
-        }
+            shift
+        };
+        self.log_non_primary(&shift);
         cluster.pending_proposals.refuse_all();
         // The node takes part again when it is back.
         self.counters.desync_count.reset();

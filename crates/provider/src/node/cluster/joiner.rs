@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering as Atomic;
 
 use super::joiner_sst::SstError;
 use super::{ClusterHandle, Command};
-use crate::galera_lines::NodeState;
 use crate::identity::{Gtid, Uuid};
 use crate::node::supervisor::{self, Compared, Comparing, Step, Supervisor};
 use crate::node::{Node, OrderState, lock};
+use crate::node_state::StateEvent;
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level, Receiver};
@@ -52,7 +52,7 @@ impl Node {
                 Step::RequestSst => self.request_sst(cluster),
                 Step::TablesReceived(position) => {
                     self.note(&format!("the received state is at {position}"));
-                    self.shift_to(NodeState::Joined);
+                    self.shift(StateEvent::SstReceived);
                     tables = Some(position);
                     Ok(())
                 }

@@ -5,11 +5,12 @@
 //! service manager restart it.
 
 use super::{ClusterHandle, Command, JoinRequest, SstResult};
-use crate::galera_lines::{KnownMessage, NodeState};
+use crate::galera_lines::KnownMessage;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
 use crate::node::supervisor::{SstFailure, Stage, Step, Supervisor};
 use crate::node::{Node, lock};
+use crate::node_state::StateEvent;
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level};
 
@@ -46,7 +47,7 @@ impl Node {
 
     /// Lets the server prepare, and requests the tables.
     pub(super) fn request_sst(&self, cluster: &ClusterHandle) -> Result<(), SstError> {
-        self.shift_to(NodeState::Joiner);
+        self.shift(StateEvent::SstRequested);
         cluster.set_waiting_for_sst(true);
         let request = self.server.sst_request().map_err(|CallbackError| SstError::Unprepared)?;
         // Until the SST is complete, the tables are undefined, whatever a killed server finds in them.

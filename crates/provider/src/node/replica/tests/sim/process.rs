@@ -18,7 +18,7 @@ use crate::consensus::lineage::Lineage;
 use crate::consensus::raft::{Append, LogId, Message, Term};
 use crate::consensus::wire::{DonationStatus, Frame, Hello};
 use crate::entry::{self, Entry};
-use crate::gate::GateState;
+use crate::gate::{Gate, GateState};
 use crate::identity::{Gtid, Uuid};
 use crate::log::{self, Index, LogRecords, Shared};
 use crate::node::TotalOrder;
@@ -30,6 +30,7 @@ use crate::node::replica::{
 use crate::node::supervisor::Supervisor;
 use crate::node::total_order::takes_seqno;
 use crate::node::witness::WitnessOrder;
+use crate::node_state::StateEvent;
 use crate::protocol::ProtocolVersion;
 use crate::saved_state::SavedState;
 use crate::seeds::Rng;
@@ -126,7 +127,7 @@ pub struct Process {
     pub order: Option<TotalOrder>,
     pub is_single_node: bool,
     pub leader_term: Term,
-    pub gate: GateState,
+    pub gate: Gate,
     pub member_id: Uuid,
     pub is_caught_up: bool,
     pub queue: VecDeque<Work>,
@@ -160,6 +161,8 @@ pub struct Process {
 impl Process {
     pub fn new(disk: Disk, hello: Hello, member_id: Uuid, rng: Rng, is_witness: bool) -> Self {
         let resolved_upto = disk.saved.map_or(-1, |saved| saved.resolved_upto);
+        let gate = Gate::default();
+        let _ = gate.shift(StateEvent::Connected);
         Self {
             disk,
             rng,
@@ -179,7 +182,7 @@ impl Process {
             order: None,
             is_single_node: false,
             leader_term: Term(0),
-            gate: if is_witness { GateState::Open } else { GateState::Closed },
+            gate,
             member_id: if is_witness { Uuid::UNDEFINED } else { member_id },
             is_caught_up: false,
             queue: VecDeque::new(),

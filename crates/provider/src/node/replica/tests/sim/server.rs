@@ -17,6 +17,7 @@ use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
 use crate::node::replica::{ClusterStatus, Command, JoinRequest, LocalNode};
 use crate::node::supervisor::{self, Compared, Comparing, Stage, Step};
+use crate::node_state::StateEvent;
 use crate::protocol::ProtocolVersion;
 use crate::recovery::{self, Plan};
 use crate::saved_state::SavedState;
@@ -50,18 +51,23 @@ impl Process {
     pub fn advance_start(&mut self) {
         while self.failed.is_none() && !self.is_running {
             let (status, has_log, now) = (self.status, self.disk.log.is_some(), Duration::from_millis(self.now_ms));
-            match self.supervisor.next(&status, has_log, &mut self.sst_result, now) {
+            let step = self.supervisor.next(&status, has_log, &mut self.sst_result, now);
+            if step != Step::Wait {
+                self.shift(StateEvent::QuorumFound);
+            }
+            match step {
                 Step::Wait => return,
                 Step::RecoverAlone => self.recover_alone(),
                 Step::Compare(comparing) => self.compare(status, comparing),
                 Step::AskToPrepare(_) => self.commands.push(Command::SendJoinRequest(JoinRequest::PrepareSst)),
                 Step::RequestSst => {
+                    self.shift(StateEvent::SstRequested);
                     self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED));
                     (self.disk.tables, self.disk.flushed_tables) = (vec![Row::Garbage], 1);
                     let request = self.hello.instance_id.0.to_vec();
                     self.commands.push(Command::SendJoinRequest(JoinRequest::Join { request }));
                 }
-                Step::TablesReceived(_) => {}
+                Step::TablesReceived(_) => self.shift(StateEvent::SstReceived),
                 Step::LogReceived { history_uuid, resolved_upto } => {
                     self.inconsistency.on_sst_received(resolved_upto);
                     self.save(SavedState::running(history_uuid, self.member_id));
@@ -85,7 +91,7 @@ impl Process {
     /// The tables do not match a vote: the next start receives others.
     pub fn end_inconsistent(&mut self, seqno: i64) {
         self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED));
-        self.gate = GateState::Failed;
+        let _ = self.gate.fail();
         self.end(&format!("inconsistency vote on seqno {seqno}"));
     }
 
@@ -182,7 +188,8 @@ impl Process {
         (self.order, self.is_single_node) = (Some(order), true);
         self.change_tables(seqno, Row::View);
         self.save(SavedState::running(history_uuid, self.member_id));
-        (self.gate, self.is_running) = (GateState::Open, true);
+        self.is_running = true;
+        self.shift(StateEvent::CaughtUp);
         self.commands.push(Command::Recheck);
     }
 
@@ -233,10 +240,10 @@ impl Process {
                 let is_in = members.iter().any(|member| member.id == self.member_id);
                 let order = self.order.as_ref().expect("what is ordered has an order");
                 let is_still_in = order.has_stayed_since(seqno);
-                if is_in && is_still_in && self.gate == GateState::Closed {
+                if is_in && is_still_in && self.gate.state() == GateState::Closed {
                     let history_uuid = order.history_uuid;
                     self.save(SavedState::running(history_uuid, self.member_id));
-                    self.gate = GateState::Open;
+                    self.shift(StateEvent::CaughtUp);
                 }
             }
             Work::Donate => {
@@ -278,9 +285,13 @@ impl Process {
         None
     }
 
+    fn shift(&mut self, event: StateEvent) {
+        let _ = self.gate.shift(event);
+    }
+
     /// A client changes a few rows.
     pub fn write(&mut self) {
-        let Some(order) = self.order.as_ref().filter(|_| self.gate == GateState::Open) else { return };
+        let Some(order) = self.order.as_ref().filter(|_| self.gate.state() == GateState::Open) else { return };
         let (source, ordered) = (order.member, order.seqno);
         let count = self.rng.between(1, 3);
         let key = |nth: u64| (Key::table(b"test", format!("t{nth}").as_bytes()), Mode::RowExclusive);

@@ -22,6 +22,7 @@ use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
 use crate::node::replica::{self, Command, Pause, Replica, RetainTime, SstResult, initial_state};
 use crate::node::{Error, TotalOrder};
+use crate::node_state::StateEvent;
 use crate::protocol::ProtocolRange;
 use crate::saved_state::SavedState;
 use crate::seeds::Rng;
@@ -482,7 +483,7 @@ impl World {
         self.reads += 1;
         let request_id = self.reads;
         let host = self.host_mut(slot).expect("it is up");
-        if is_read && !host.is_single_node && host.gate == GateState::Open {
+        if is_read && !host.is_single_node && host.gate.state() == GateState::Open {
             host.commands.push(Command::ReadIndex { request_id });
             self.invariants.read_starts(request_id);
         } else {

@@ -27,14 +27,14 @@ impl LocalNode for Process {
     fn fail(&mut self, text: &str) {
         self.log(Level::Error, text);
         self.failed.get_or_insert(text.to_owned());
-        self.gate = GateState::Failed;
+        let _ = self.gate.fail();
         self.commands.push(Command::Stop);
     }
 
     fn end_start(&mut self) {}
 
     fn gate_state(&self) -> GateState {
-        self.gate
+        if self.witness.is_some() { GateState::Open } else { self.gate.state() }
     }
 
     fn member_id(&self) -> Uuid {
@@ -129,7 +129,7 @@ impl LocalNode for Process {
             }
             Entry::View { members, .. } => {
                 let is_in = members.iter().any(|member| member.id == self.member_id);
-                ordered.is_excluded = !is_in && matches!(self.gate, GateState::Open | GateState::Paused);
+                ordered.is_excluded = !is_in && self.gate.node_state().takes_part();
                 Work::View { seqno, members }
             }
             Entry::CommitCut(cut) => {
@@ -170,7 +170,7 @@ impl LocalNode for Process {
         if let Some(order) = self.order.as_ref().filter(|_| !self.is_single_node) {
             let last = self.disk.log.as_ref().map(LogRecords::last);
             let is_alone_in_view = order.members().iter().all(|member| member.id == self.member_id);
-            let is_open = self.gate == GateState::Open;
+            let is_open = self.gate.state() == GateState::Open;
             if ordered != last || has_proposals || !self.waiting.is_empty() || !is_open || !is_alone_in_view {
                 return false;
             }
@@ -181,7 +181,7 @@ impl LocalNode for Process {
 
     fn leave_single_node(&mut self) -> Option<SingleNodeEnd> {
         let TotalOrder { seqno, protocol, .. } = *self.order.as_ref()?;
-        if self.gate != GateState::Open {
+        if self.gate.state() != GateState::Open {
             return None;
         }
         self.is_single_node = false;
@@ -190,10 +190,9 @@ impl LocalNode for Process {
     }
 
     fn lose_quorum(&mut self) -> Option<Uuid> {
-        if self.order.is_none() || !matches!(self.gate, GateState::Open | GateState::Paused) {
+        if self.order.is_none() || !self.gate.shift(StateEvent::QuorumLost).is_change() {
             return None;
         }
-        self.gate = GateState::Closed;
         self.member_id = self.random();
         let member_id = self.member_id;
         if let Some(order) = &mut self.order {

@@ -17,7 +17,7 @@ impl World {
             let ordered = host.order.as_ref().map_or(-1, |order| order.seqno);
             let has_quorum = host.status.has_quorum || host.is_single_node;
             host.is_running
-                && host.gate == GateState::Open
+                && host.gate.state() == GateState::Open
                 && has_quorum
                 && host.waiting.is_empty()
                 && host.released() == ordered
@@ -59,7 +59,7 @@ impl World {
                 raft.last(),
                 raft.membership().voters,
                 host.supervisor.stage(),
-                host.gate,
+                host.gate.node_state(),
                 host.status,
                 host.order.as_ref().map(|order| (order.seqno, order.members().len())),
                 host.released(),

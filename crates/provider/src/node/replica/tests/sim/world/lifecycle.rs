@@ -176,7 +176,7 @@ impl World {
         let node = self.nodes.get_mut(&slot).expect("nodes stay");
         let process = node.process;
         let Some(replica) = node.replica.as_mut().filter(|replica| replica.host.failed.is_none()) else { return };
-        replica.host.gate = GateState::Closed;
+        let _ = replica.host.gate.shift(StateEvent::Left);
         replica.host.commands.push(Command::Leave);
         node.is_leaving = true;
         self.at(10_000, Event::LeaveTimeout { slot, process });
