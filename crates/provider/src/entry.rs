@@ -10,7 +10,7 @@
 //! | 2 view | `count` members: id of 16 bytes, name, address; the certification rules are in the flags | number of views so far | |
 //! | 3 commit cut | number of views so far (i64), failed seqnos (both are the data), `count` members | upto | verdicts from (upto: in connection) |
 //! | 4 no-op | | | |
-//! | 5 membership | `count` voters: node (u64), address | | |
+//! | 5 membership | `count` voters, each as often as it has votes: node (u64), address | | |
 //! | 6 vote result | | the seqno | the error (number of agreeing nodes: in connection) |
 //!
 //! Views and commit cuts name the version of the certification rules that judges the entries after them (0, of earlier
@@ -134,7 +134,7 @@ pub enum Entry {
     CommitCut(CommitCut),
     /// Takes no seqno: lets a new leader learn what is committed.
     NoOp,
-    /// Takes no seqno: these voters are in force from here on.
+    /// Takes no seqno: these voters are in force from here on, each listed as often as it has votes.
     Membership(Vec<Voter>),
     /// Takes no seqno: the result of an inconsistency vote on an earlier seqno.
     VoteResult {
@@ -411,9 +411,9 @@ pub fn meta(bytes: &[u8]) -> Result<(Stamp, EntryMeta), Error> {
     Ok((head.stamp(), EntryMeta { term: head.term, membership }))
 }
 
-/// The membership of these voters.
+/// The membership of these voters, each listed as often as it has votes.
 pub fn membership(voters: &[Voter]) -> Membership {
-    Membership { voters: voters.iter().map(|voter| voter.node).collect() }
+    Membership::of(voters.iter().map(|voter| voter.node))
 }
 
 /// Decodes an entry.

@@ -159,7 +159,7 @@ type Figure = fn(&PeerStatus) -> Option<i64>;
 fn peers(out: &mut String, peers: &[PeerStatus]) {
     let figures: [(&str, &str, Figure); 5] = [
         ("raft_peer_linked", "Whether the node is linked to this one.", |peer| Some(peer.is_linked.into())),
-        ("raft_peer_voter", "Whether the node is a voter.", |peer| Some(peer.is_voter.into())),
+        ("raft_peer_voter", "Whether the node is a voter.", |peer| Some((peer.weight > 0).into())),
         ("raft_peer_protocol_version", "The newest protocol version that the node speaks.", |peer| {
             Some(peer.versions.newest.0.into())
         }),

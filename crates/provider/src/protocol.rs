@@ -8,12 +8,13 @@
 //! |---|---|---|---|---|---|---|
 //! | 7 | 7 | 2 | 1 | 4 | 4 | nodes negotiate the version |
 //! | 8 | 8 | 3 | 1 | 5 | 4 | entries, joiners' snapshots and the hard state name the version in force |
+//! | 9 | 9 | 3 | 1 | 5 | 4 | voters with several votes (`pc.weight`): listed that often; a node's status says how many it wants |
 //!
 //! A node writes all of these in the form of the version in force, and reads those of all versions from
 //! [`ProtocolVersion::FIRST`] to [`ProtocolRange::SPOKEN`]'s newest. So until a version is in force, a release without it
 //! can read everything.
 //!
-//! The feature `previous-release` makes a release without the newest version, for tests of upgrades.
+//! The feature `previous-release` makes a release with the first version only, for tests of upgrades.
 //!
 //! *Absent*: the negotiation (`consensus/links/version_check.rs`), and the decision (`node/replica/upgrade.rs`).
 
@@ -28,6 +29,8 @@ impl ProtocolVersion {
     pub const FIRST: Self = Self(7);
     /// Entries, snapshots and the hard state name the version.
     pub const NAMED: Self = Self(8);
+    /// Voters may have several votes.
+    pub const WEIGHTS: Self = Self(9);
 
     /// The format of entries.
     pub const fn entry_format(self) -> u8 {
@@ -70,7 +73,7 @@ impl ProtocolRange {
     /// Those of this release.
     pub const SPOKEN: Self = Self {
         lowest: ProtocolVersion::FIRST,
-        newest: if cfg!(feature = "previous-release") { ProtocolVersion::FIRST } else { ProtocolVersion::NAMED },
+        newest: if cfg!(feature = "previous-release") { ProtocolVersion::FIRST } else { ProtocolVersion::WEIGHTS },
     };
 
     /// Whether the version is one of them.

@@ -26,7 +26,7 @@
 //!
 //! The checksum is the CRC-32 (IEEE) of all text before its line. `voted_for` may be `none`. The generations are the
 //! current one and the earlier ones ([`Lineage`]). A line `pending_voters` has the term and the index of an entry that
-//! changes the voters, and those voters. Version 1 has no generations, version 2 no snapshot, version 3 no pending voters,
+//! changes the voters, and those voters. A voter with several votes (`pc.weight`) stands that often. Version 1 has no generations, version 2 no snapshot, version 3 no pending voters,
 //! version 4 no protocol version: it is the first one. All are read, and version 4 is written until another protocol
 //! version is in force (the module `protocol`).
 
@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 use super::NodeId;
 use super::lineage::Lineage;
-use super::raft::{LogId, Membership, PendingMembership, Term};
+use super::raft::{LogId, Membership, PendingMembership, Term, WEIGHT_LIMIT};
 use crate::atomic_file;
 use crate::identity::Uuid;
 use crate::log::Index;
@@ -71,6 +71,8 @@ pub struct HardState {
     pub snapshot_log_id: LogId,
     /// The voters since then, with their addresses.
     pub voters: BTreeMap<NodeId, String>,
+    /// The votes of those that have several.
+    pub weights: BTreeMap<NodeId, u8>,
     /// Voters that the log may name and not hold after a crash ([`super::raft::Raft::pending_memberships`]).
     pub pending_memberships: Vec<PendingMembership>,
     /// The generations of the cluster. Unknown: the node belongs to no cluster yet, or an older release wrote the file.
@@ -160,6 +162,18 @@ impl HardState {
         }
     }
 
+    /// Number of votes of a voter.
+    pub fn weight(&self, voter: NodeId) -> u8 {
+        self.weights.get(&voter).copied().unwrap_or(1)
+    }
+
+    /// The voters, as Raft has them.
+    pub fn membership(&self) -> Membership {
+        let mut membership = Membership::default();
+        self.voters.keys().for_each(|voter| membership.set_weight(*voter, self.weight(*voter)));
+        membership
+    }
+
     /// Writes the file. When it returns, the file is whole and on disk.
     ///
     /// # Errors
@@ -179,6 +193,7 @@ impl HardState {
             membership_log_id,
             snapshot_log_id,
             voters,
+            weights: _,
             pending_memberships,
             lineage,
             protocol,
@@ -200,13 +215,11 @@ impl HardState {
             if address.trim() != address || address.is_empty() || address.contains(char::is_control) {
                 return Err(Error::Address { node: *node, address: address.clone() });
             }
-            text.push_str(&format!("voter: {node} {address}\n"));
+            text.push_str(&format!("voter: {node} {address}\n").repeat(self.weight(*node).into()));
         }
         for (LogId { term, index }, membership) in pending_memberships {
             text.push_str(&format!("pending_voters: {} {index}", term.0));
-            for voter in &membership.voters {
-                text.push_str(&format!(" {voter}"));
-            }
+            membership.votes().for_each(|voter| text.push_str(&format!(" {voter}")));
             text.push('\n');
         }
         for generation in lineage.newest_first() {
@@ -251,13 +264,18 @@ impl HardState {
             let term = Term(lines.value("snapshot_term", number)?);
             snapshot_log_id = LogId { term, index: Index(lines.value("snapshot_index", number)?) };
         }
-        let mut voters = BTreeMap::new();
+        let (mut voters, mut weights) = (BTreeMap::new(), BTreeMap::new());
         while lines.rest.starts_with("voter: ") {
             let (node, address) = lines.value("voter", |value| {
                 let (node, address) = value.split_once(' ')?;
                 Some((node_id(node)?, address.to_owned()))
             })?;
-            voters.insert(node, address);
+            if voters.insert(node, address).is_some() {
+                *weights.entry(node).or_insert(1) += 1;
+            }
+            if weights.get(&node).is_some_and(|votes| *votes > WEIGHT_LIMIT) {
+                return Err(lines.malformed());
+            }
         }
         let mut pending_memberships = Vec::new();
         while lines.rest.starts_with("pending_voters: ") {
@@ -285,6 +303,7 @@ impl HardState {
             membership_log_id: membership_at,
             snapshot_log_id,
             voters,
+            weights,
             pending_memberships,
             lineage,
             protocol,
@@ -328,8 +347,8 @@ fn number(text: &str) -> Option<u64> {
 fn pending_membership(text: &str) -> Option<PendingMembership> {
     let mut words = text.split(' ');
     let log_id = LogId { term: Term(number(words.next()?)?), index: Index(number(words.next()?)?) };
-    let voters = words.map(node_id).collect::<Option<_>>()?;
-    Some((log_id, Membership { voters }))
+    let votes = words.map(node_id).collect::<Option<Vec<_>>>()?;
+    Some((log_id, Membership::of(votes)))
 }
 
 fn node_id(text: &str) -> Option<NodeId> {

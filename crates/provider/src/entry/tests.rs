@@ -3,7 +3,7 @@
 use super::*;
 
 const STAMP: Stamp = Stamp { seqno: 41, term: Term(3), protocol: ProtocolVersion::FIRST };
-const NEWEST: Stamp = Stamp { protocol: ProtocolVersion::NAMED, ..STAMP };
+const NEWEST: Stamp = Stamp { protocol: ProtocolVersion::WEIGHTS, ..STAMP };
 const DECISION_7: VoteResult = VoteResult { error: 7, agreeing: 2 };
 
 fn write_set() -> (WriteSetHead, Vec<(Key, Mode)>, Vec<u8>) {
@@ -42,7 +42,8 @@ fn cut() -> CommitCut {
 }
 
 fn voters() -> Vec<Voter> {
-    vec![Voter { node: NodeId(9), address: "10.0.0.1:4567".into() }, Voter { node: NodeId(1), address: "b".into() }]
+    let voter = |node, address: &str| Voter { node: NodeId(node), address: address.into() };
+    vec![voter(9, "10.0.0.1:4567"), voter(1, "b"), voter(1, "b")]
 }
 
 /// One entry of each kind, and its bytes, as of the first and the newest protocol version.
@@ -161,7 +162,7 @@ fn an_order_with_other_certification_rules_is_refused() {
 fn the_stamp_s_protocol_version_decides_on_the_format() {
     for ((_, first), (_, newest)) in all_with(STAMP).into_iter().zip(all_with(NEWEST)) {
         assert_eq!((first[1], first[2]), (2, 0), "as the previous release writes it");
-        assert_eq!((newest[1], newest[2]), (3, 8));
+        assert_eq!((newest[1], newest[2]), (3, 9));
         // A leader writes its stamp into a proposal of either release.
         for mut bytes in [first.clone(), newest.clone()] {
             set_stamp(&mut bytes, NEWEST);
@@ -177,8 +178,8 @@ fn a_protocol_version_that_this_release_lacks_is_reported() {
     for (_, mut bytes) in all_with(NEWEST) {
         bytes[2] = ProtocolRange::SPOKEN.newest.0 + 1;
         let error = decode(&bytes).unwrap_err();
-        assert_eq!(error, Error::OtherProtocol(ProtocolVersion(9)));
-        assert!(error.to_string().contains("protocol version 9, this release speaks versions 7-8: use the newer"));
+        assert_eq!(error, Error::OtherProtocol(ProtocolVersion(10)));
+        assert!(error.to_string().contains("protocol version 10, this release speaks versions 7-9: use the newer"));
         assert!(meta(&bytes).is_err() && !is_whole(&bytes), "nor is it taken from a node of another release");
         // The format and the version belong together.
         bytes[2] = ProtocolVersion::FIRST.0;

@@ -20,6 +20,7 @@ fn hard_state(voters: &[u64]) -> HardState {
     let membership_at = LogId { term: Term(1), index: Index(1) };
     let lineage = Lineage::UNKNOWN;
     HardState {
+        weights: [].into(),
         node: NodeId(1),
         term: Term(1),
         voted_for: None,

@@ -14,7 +14,7 @@ fn peer(name: &str, match_index: Option<u64>) -> PeerStatus {
         address: "10.0.0.2:4567".to_owned(),
         versions: ProtocolRange::SPOKEN,
         is_linked: true,
-        is_voter: false,
+        weight: 0,
         is_witness: false,
         match_index: match_index.map(Index),
         applied: None,
@@ -57,8 +57,8 @@ fn each_peer_has_a_sample_of_what_is_known_of_it() {
             r#"hortator_wsrep_raft_peer_linked{node="n3",address="10.0.0.2:4567"} 1"#,
             r#"hortator_wsrep_raft_peer_voter{node="n2",address="10.0.0.2:4567"} 0"#,
             r#"hortator_wsrep_raft_peer_voter{node="n3",address="10.0.0.2:4567"} 0"#,
-            r#"hortator_wsrep_raft_peer_protocol_version{node="n2",address="10.0.0.2:4567"} 8"#,
-            r#"hortator_wsrep_raft_peer_protocol_version{node="n3",address="10.0.0.2:4567"} 8"#,
+            r#"hortator_wsrep_raft_peer_protocol_version{node="n2",address="10.0.0.2:4567"} 9"#,
+            r#"hortator_wsrep_raft_peer_protocol_version{node="n3",address="10.0.0.2:4567"} 9"#,
             r#"hortator_wsrep_raft_peer_match_index{node="n2",address="10.0.0.2:4567"} 9"#,
         ]
     );

@@ -1,22 +1,29 @@
 //! The options of a running node: what they say, and their changes.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::cluster::Command;
+use super::cluster::{ClusterHandle, ClusterStatus, Command};
 use super::{Error, Node, lock};
+use crate::server::Level;
+
+/// How long SET GLOBAL waits for a change of `pc.weight`.
+const WEIGHT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Between two looks meanwhile.
+const WEIGHT_POLL: Duration = Duration::from_millis(10);
 
 impl Node {
     /// Changes options at run time.
     pub fn set_options(&self, text: &str) -> Result<(), Error> {
-        let (options, notes) = {
+        let (options, notes, weight_before) = {
             let mut options = lock(&self.options);
             let mut next = options.clone();
             let notes = next.set(text, true)?;
             self.reload_security(&options, &next, text)?;
+            let weight_before = options.weight();
             *options = next;
             self.limits.set(&options);
-            (options.clone(), notes)
+            (options.clone(), notes, weight_before)
         };
         notes.iter().for_each(|note| self.note(note));
         self.log_flow_control_interval();
@@ -28,8 +35,32 @@ impl Node {
             if options.is_bootstrap_wanted() && text.contains("pc.bootstrap") {
                 cluster.send(Command::Bootstrap);
             }
+            if options.weight() != weight_before {
+                self.await_weight(&cluster, options.weight());
+            }
         }
         Ok(())
+    }
+
+    /// Waits until the node has that many votes, or for a while. A single node needs none.
+    fn await_weight(&self, cluster: &ClusterHandle, weight: u8) {
+        cluster.send(Command::Recheck);
+        let begun = Instant::now();
+        let counts = |status: &ClusterStatus| status.has_quorum && !status.is_single_node;
+        while counts(&cluster.status()) && !cluster.is_over() {
+            let now = cluster.raft_status().weight;
+            if now == weight {
+                return;
+            }
+            if begun.elapsed() >= WEIGHT_TIMEOUT {
+                let text = format!(
+                    "pc.weight={weight} is not in force yet, the node has {now}: the leader changes the number of votes when \
+                     a majority agrees, and all nodes have a release that counts them"
+                );
+                return self.server.log(Level::Warning, &text);
+            }
+            std::thread::sleep(WEIGHT_POLL);
+        }
     }
 
     /// The file for metrics, and how often it is written. A relative path is below the data folder.

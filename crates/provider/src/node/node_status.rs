@@ -6,6 +6,7 @@ use super::cluster::{ClusterHandle, RaftStatus};
 use super::{Node, OrderState, lock};
 use crate::identity::Uuid;
 use crate::node_state::NodeState;
+use crate::server::Member;
 use crate::statistics::{Latencies, QueueLengths};
 
 /// The node's state at one moment.
@@ -27,7 +28,7 @@ pub struct NodeStatus {
     pub transactions: i64,
     /// The members' addresses for clients.
     pub incoming: String,
-    /// Number of members of the view: each vote counts once.
+    /// Number of votes of the members of the view.
     pub weight: i64,
     /// The first index of the log.
     pub log_first: i64,
@@ -67,7 +68,6 @@ impl Node {
             lock(&self.order).as_ref().map_or((Uuid::UNDEFINED, 0, Vec::new()), |OrderState { order, .. }| {
                 (order.history_uuid, order.keys() as i64, order.members().to_vec())
             });
-        let incoming: Vec<String> = members.into_iter().map(|member| member.incoming).collect();
         let state = self.gate.node_state();
         let log = self.log();
         let cluster = self.cluster();
@@ -82,6 +82,14 @@ impl Node {
                 if is_quorum { ConnectionState::Quorum } else { ConnectionState::NoQuorum }
             }
         };
+        let raft = self.raft_status(cluster.as_deref());
+        let votes = |member: &Member| {
+            let peer = raft.peers.iter().find(|peer| peer.name == member.name);
+            let weight = if member.id == self.member_id() { Some(raft.weight) } else { peer.map(|peer| peer.weight) };
+            i64::from(weight.unwrap_or(1).max(1))
+        };
+        let weight = members.iter().map(votes).sum();
+        let incoming: Vec<String> = members.into_iter().map(|member| member.incoming).collect();
         let is_member = state.takes_part();
         NodeStatus {
             history_uuid,
@@ -92,7 +100,7 @@ impl Node {
             keys,
             transactions: self.transactions.count() as i64,
             incoming: if is_member { incoming.join(",") } else { String::new() },
-            weight: if is_member { incoming.len() as i64 } else { 0 },
+            weight: if is_member { weight } else { 0 },
             log_first: log.map_or(0, |log| log.first().0 as i64),
             queued: self.recv_queue.queued() as i64,
             recv_lengths: self.recv_queue.lengths(),
@@ -100,7 +108,7 @@ impl Node {
             pending_lengths,
             latencies,
             connection,
-            raft: self.raft_status(cluster.as_deref()),
+            raft,
         }
     }
 
@@ -111,9 +119,10 @@ impl Node {
         match self.log().filter(|_| cluster.status().is_single_node) {
             Some(log) => {
                 let last = log.last();
-                let indexes =
-                    RaftStatus { last_index: last, commit_index: last, applied_index: last, ..(*status).clone() };
-                Arc::new(indexes)
+                // Its votes change when another node joins.
+                let weight = lock(&self.options).weight();
+                let (last_index, commit_index, applied_index) = (last, last, last);
+                Arc::new(RaftStatus { last_index, commit_index, applied_index, weight, ..(*status).clone() })
             }
             None => status,
         }

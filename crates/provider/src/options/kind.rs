@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::consensus::raft::WEIGHT_LIMIT;
+
 /// The kind of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -41,6 +43,9 @@ impl Kind {
 
 use Kind::{Boolean, Bytes, Duration as Time, Number, Text};
 
+/// The option with the number of votes.
+pub const WEIGHT: &str = "pc.weight";
+
 /// Options with a smallest and a largest time, in seconds, and the reason.
 const TIME_RANGES: &[(&str, f64, f64, &str)] = &[
     (
@@ -60,9 +65,20 @@ pub const HEARTBEATS_PER_ELECTION: f64 = 3.0;
 
 /// Why a valid value is out of the range of its option.
 pub fn out_of_range(name: &str, value: &str) -> Option<&'static str> {
+    if name == WEIGHT {
+        return weight(value)
+            .is_none()
+            .then_some("but it must be a whole number from 1 to 16: a node of the view has a vote");
+    }
     let (_, least, most, why) = TIME_RANGES.iter().find(|(of, ..)| *of == name)?;
     let seconds = duration(value)?.as_secs_f64();
     (seconds < *least || seconds > *most).then_some(why)
+}
+
+/// The number of votes of a node.
+pub fn weight(value: &str) -> Option<u8> {
+    let number = number(value).filter(|number| number.fract() == 0.0)?;
+    (1.0..=f64::from(WEIGHT_LIMIT)).contains(&number).then_some(number as u8)
 }
 
 pub fn boolean(value: &str) -> Option<bool> {

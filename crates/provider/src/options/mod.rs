@@ -1,8 +1,7 @@
 //! The options of `wsrep_provider_options`: `name = value; name = value`.
 //!
 //! Accepts configurations for Galera: its names are in [`OPTIONS`] too. The table says what each does here; an option
-//! without effect that gets another value is noted in the error log. An unknown name is an error, and so is a value that
-//! would promise what Raft cannot keep (`pc.weight`).
+//! without effect that gets another value is noted in the error log. An unknown name is an error.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -63,21 +62,6 @@ pub enum Error {
         /// The limit, and its reason.
         why: &'static str,
     },
-    /// Another value than the only one.
-    #[error(
-        "wsrep_provider_options: {name} is `{value}`, and this provider knows only {name}={only}: {why}. Remove the \
-         option"
-    )]
-    Constant {
-        /// The option.
-        name: &'static str,
-        /// The given value.
-        value: String,
-        /// The only value.
-        only: &'static str,
-        /// Why there is no other.
-        why: &'static str,
-    },
     /// TLS without its files.
     #[error(
         "wsrep_provider_options: socket.ssl=yes needs socket.ssl_key and socket.ssl_cert, and {0} is not set. Without \
@@ -120,11 +104,6 @@ impl Options {
             }
             if let Some(why) = kind::out_of_range(option.name, value) {
                 return Err(Error::Range { name: option.name, value: value.to_owned(), why });
-            }
-            if let Effect::Constant(why) = option.effect
-                && kind::number(value) != kind::number(option.default)
-            {
-                return Err(Error::Constant { name: option.name, value: value.to_owned(), only: option.default, why });
             }
             if let Effect::Ignored(reason) = option.effect
                 && is_changed
@@ -197,6 +176,11 @@ impl Options {
     /// The size of a log segment.
     pub fn log_segment_bytes(&self) -> u64 {
         kind::bytes(self.value("log.segment")).expect(CHECKED)
+    }
+
+    /// The number of votes that the node wants.
+    pub fn weight(&self) -> u8 {
+        kind::weight(self.value(kind::WEIGHT)).expect(CHECKED)
     }
 
     /// Whether the node is isolated (`gmcast.isolate`).

@@ -14,8 +14,6 @@ pub enum Effect {
     SetsOther(&'static str, &'static str),
     /// It has no effect, for that reason.
     Ignored(&'static str),
-    /// It cannot have another number than its default, for that reason: without effect it would promise something.
-    Constant(&'static str),
 }
 
 /// One option.
@@ -36,7 +34,7 @@ const fn once(name: &'static str, default: &'static str, kind: Kind, effect: Eff
     OptionRow { name, default, kind, is_fixed: true, effect }
 }
 
-use Effect::{Constant, Ignored, SetsOther, Works};
+use Effect::{Ignored, SetsOther, Works};
 use Kind::{Boolean, Bytes, Duration as Time, Number, Text};
 
 /// The default of `gmcast.listen_addr`.
@@ -59,7 +57,6 @@ const PRIMARY_COMPONENT: &str = "it tunes how Galera finds a Primary Component; 
 const CHECKSUMS: &str = "all messages have CRC-32 checksums";
 const WAITS: &str = "a starting node waits until it finds a majority, as long as that takes";
 const BUFFERS: &str = "the system sets the socket buffers";
-const VOTERS: &str = "a Raft quorum counts voters, and each has one vote";
 
 /// In alphabetical order, as displayed.
 pub const OPTIONS: &[OptionRow] = &[
@@ -190,7 +187,15 @@ pub const OPTIONS: &[OptionRow] = &[
     may("pc.wait_prim", "true", Boolean, Ignored(WAITS)),
     may("pc.wait_prim_timeout", "PT30S", Time, Ignored(WAITS)),
     may("pc.wait_restored_prim_timeout", "PT0S", Time, Ignored(WAITS)),
-    may("pc.weight", "1", Number, Constant(VOTERS)),
+    may(
+        "pc.weight",
+        "1",
+        Number,
+        Works(
+            "the number of votes of this node, from 1 to 16 ([the majority](#the-majority)); in force a moment later, when \
+             most votes have agreed",
+        ),
+    ),
     once("protonet.backend", "asio", Text, Ignored(THREADS)),
     once("protonet.version", "0", Number, Ignored(VERSIONS)),
     once(
@@ -256,7 +261,6 @@ impl OptionRow {
             Works(what) => format!("{what}{when}"),
             SetsOther(other, condition) => format!("sets `{other}`, {condition}{when}"),
             Ignored(reason) => format!("*no effect*: {reason}"),
-            Constant(reason) => format!("another value is refused: {reason}"),
         };
         format!("| `{}` | {} | {effect} |", self.name, self.default)
     }

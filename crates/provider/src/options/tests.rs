@@ -42,21 +42,24 @@ fn an_invalid_setting_is_an_error_and_sets_nothing() {
 }
 
 #[test]
-fn a_weight_other_than_one_is_refused_with_the_reason() {
-    for (value, running) in [("2", false), ("0", false), ("1.5", false), ("3", true)] {
+fn a_weight_is_a_whole_number_of_votes() {
+    for value in ["0", "17", "1.5", "-1"] {
         let mut options = Options::default();
-        let error = options.set(&format!("pc.linger=PT9S; pc.weight={value}"), running).unwrap_err();
+        let error = options.set(&format!("pc.linger=PT9S; pc.weight={value}"), true).unwrap_err();
         assert_eq!(
             error.to_string(),
             format!(
-                "wsrep_provider_options: pc.weight is `{value}`, and this provider knows only pc.weight=1: a Raft quorum \
-                 counts voters, and each has one vote. Remove the option"
+                "wsrep_provider_options: pc.weight is `{value}`, but it must be a whole number from 1 to 16: a node of the \
+                 view has a vote"
             )
         );
         assert_eq!(options.text(), Options::default().text(), "nothing is set");
     }
-    // A program may set all options as they are shown.
-    assert_eq!(Options::default().set("pc.weight=1; pc.weight = 1.0", true), Ok(Vec::new()));
+    for (value, weight) in [("1", 1), ("1.0", 1), ("3", 3), ("0x10", 16)] {
+        let mut options = Options::default();
+        assert_eq!(options.set(&format!("pc.weight={value}"), false), Ok(Vec::new()));
+        assert_eq!(options.weight(), weight);
+    }
 }
 
 #[test]

@@ -36,6 +36,7 @@ mod transfers;
 mod unidentified_peers;
 mod votes;
 mod waiting_proposals;
+mod weights;
 mod witness;
 
 use std::path::Path;

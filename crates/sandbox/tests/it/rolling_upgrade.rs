@@ -71,7 +71,7 @@ fn rolling_upgrade() {
 
     // The first node to be upgraded, back to the previous release, and upgraded again.
     for (release, range, known) in
-        [(&*newest, "7-8", "node3 7-8"), (previous, "7-7", "node3 7-7"), (&*newest, "7-8", "node3 7-8")]
+        [(&*newest, "7-9", "node3 7-9"), (previous, "7-7", "node3 7-7"), (&*newest, "7-9", "node3 7-9")]
     {
         third.stop().unwrap();
         installed.install(release);
@@ -85,26 +85,26 @@ fn rolling_upgrade() {
     second.kill().unwrap();
     second.start().unwrap();
     writers.wait_for_more();
-    are(second, "7", "7-8");
+    are(second, "7", "7-9");
     // A member of the new release is killed meanwhile.
     third.kill().unwrap();
     third.start().unwrap();
     writers.wait_for_more();
-    are(third, "7", "7-8");
+    are(third, "7", "7-9");
     are(first, "7", "7-7");
 
     // With the last one the new version comes into force, and a node is killed right then.
     first.stop().unwrap();
     thread::scope(|scope| {
         let start = scope.spawn(move || first.start());
-        wait_for("the new version", || since(third, 0).contains("protocol version 8 is in force"));
+        wait_for("the new version", || since(third, 0).contains("protocol version 9 is in force"));
         third.kill().unwrap();
         third.start().unwrap();
         start.join().unwrap().unwrap();
     });
     for node in cluster.nodes() {
-        wait_for("the new version", || versions(node) == ("8".to_owned(), "7-8".to_owned()));
-        assert_logged(&since(node, 0), &["protocol version 8 is in force"]);
+        wait_for("the new version", || versions(node) == ("9".to_owned(), "7-9".to_owned()));
+        assert_logged(&since(node, 0), &["protocol version 9 is in force"]);
         assert!(hard_state(node).contains("version: 5\nprotocol_version: 8\n"), "{}", hard_state(node));
     }
     writers.wait_for_more();
@@ -118,14 +118,14 @@ fn rolling_upgrade() {
     // … and without them, the other nodes do, and both sides say why.
     remove_provider_files(third);
     let (from, from_first) = (since(third, 0).len(), since(first, 0).len());
-    let why = "protocol version 8 is in force in the cluster, and node3 at";
+    let why = "protocol version 9 is in force in the cluster, and node3 at";
     expect_no_start(&cluster, 2, || since(third, from).contains(why) && since(first, from_first).contains(why));
     for log in [since(third, from), since(first, from_first)] {
-        assert_logged(&log, &[why, "speaks versions 7-7", "install a release on it that speaks version 8"]);
+        assert_logged(&log, &[why, "speaks versions 7-7", "install a release on it that speaks version 9"]);
     }
     installed.install(&newest);
     third.start().unwrap();
     writers.wait_for_more();
     writers.stop(&cluster);
-    cluster.nodes().for_each(|node| are(node, "8", "7-8"));
+    cluster.nodes().for_each(|node| are(node, "9", "7-9"));
 }

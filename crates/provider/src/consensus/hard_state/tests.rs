@@ -4,7 +4,7 @@ use super::*;
 
 fn pending((term, index, voters): (u64, u64, Vec<u64>)) -> PendingMembership {
     let log_id = LogId { term: Term(term), index: Index(index) };
-    (log_id, Membership { voters: voters.into_iter().map(NodeId).collect() })
+    (log_id, Membership::of(voters.into_iter().map(NodeId)))
 }
 
 fn saved() -> HardState {
@@ -17,6 +17,7 @@ fn saved() -> HardState {
         membership_log_id: LogId { term: Term(3), index: Index(17) },
         snapshot_log_id: LogId { term: Term(2), index: Index(9) },
         voters: voters.map(|(node, address)| (NodeId(node), address.to_owned())).into(),
+        weights: BTreeMap::new(),
         pending_memberships: [(7, 820, vec![1, 2]), (7, 830, vec![1, 2, u64::MAX])].map(pending).into(),
         lineage: Lineage::initial(Uuid([1; 16])).bootstrapped(Uuid([2; 16])),
         protocol: ProtocolVersion::FIRST,
@@ -31,7 +32,10 @@ fn the_written_file_is_read_back() {
     let (voters, lineage) = (BTreeMap::new(), Lineage::UNKNOWN);
     let alone = HardState { voted_for: None, voters, pending_memberships, lineage, ..saved() };
     let upgraded = HardState { protocol: ProtocolVersion::NAMED, ..saved() };
-    for saved in [saved(), alone, upgraded] {
+    let weights = [(NodeId(2), 3)].into();
+    let pending_memberships = vec![pending((7, 820, vec![1, 2, 2, 2]))];
+    let weighed = HardState { weights, pending_memberships, protocol: ProtocolVersion::WEIGHTS, ..saved() };
+    for saved in [saved(), alone, upgraded, weighed] {
         saved.write(folder.path()).unwrap();
         assert_eq!(HardState::read(folder.path()).unwrap(), Some(saved));
     }
@@ -134,9 +138,9 @@ fn the_file_has_the_previous_form_until_another_protocol_version_is_in_force() {
     assert!(before.contains("\nversion: 4\nnode: ") && !before.contains("protocol"), "{before}");
     let after = text(&HardState { protocol: ProtocolVersion::NAMED, ..saved() });
     assert!(after.contains("\nversion: 5\nprotocol_version: 8\nnode: "), "{after}");
-    fs::write(folder.path().join(FILE_NAME), after.replace("protocol_version: 8", "protocol_version: 9")).unwrap();
+    fs::write(folder.path().join(FILE_NAME), after.replace("protocol_version: 8", "protocol_version: 10")).unwrap();
     let error = HardState::read(folder.path()).unwrap_err().to_string();
-    for words in ["protocol version 9 is in force in the cluster", "up to version 8: use the newer release"] {
+    for words in ["protocol version 10 is in force in the cluster", "up to version 9: use the newer release"] {
         assert!(error.contains(words), "{error}");
     }
 }

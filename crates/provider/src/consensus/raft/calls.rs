@@ -19,7 +19,7 @@ pub enum AppendError {
     #[error("a membership change is under way: try again when it is committed")]
     MembershipChangePending,
     /// With more than one change at once the old and the new majority might not overlap (4.1).
-    #[error("the change adds or removes more than one voter: change one voter at a time")]
+    #[error("the change adds or takes more than one vote: change one vote at a time")]
     TooManyAtOnce,
     /// The last voter cannot leave.
     #[error("the change leaves no voter: stop this node instead")]
@@ -90,8 +90,7 @@ impl Raft {
         if to.voters.is_empty() {
             return Err(AppendError::NoVotersLeft);
         }
-        let differing = self.membership().voters.symmetric_difference(&to.voters).count();
-        if differing > 1 { Err(AppendError::TooManyAtOnce) } else { Ok(()) }
+        if self.membership().distance(to) > 1 { Err(AppendError::TooManyAtOnce) } else { Ok(()) }
     }
 
     /// Whether the membership may change now: the previous change is committed, and so is an entry of this leader's

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::progress::{AppendHeader, Progress, ProgressState};
-use super::{Action, Membership, Message, Raft, State, majority};
+use super::{Action, Membership, Message, Raft, State};
 use crate::consensus::NodeId;
 use crate::log::Index;
+
+/// A voter that lacks no more entries than this is awaited where one voter has a majority alone.
+const NEAR_ENTRIES: u64 = 2_000;
 
 /// State of a leader.
 pub(super) struct LeaderState {
@@ -64,6 +67,10 @@ impl Raft {
             leader_state.heartbeat_at_ms = self.now_ms + self.timing.heartbeat_ms;
             self.broadcast_heartbeat(out);
         }
+        if !self.membership().needs_several() {
+            // The second voter may be gone.
+            self.advance_commit_index(out);
+        }
     }
 
     /// Whether a majority was heard within an election timeout.
@@ -72,12 +79,12 @@ impl Raft {
         self.has_majority_of(|progress| progress.last_contact_ms >= since)
     }
 
-    /// Whether the condition holds for more than half of the voters; for this node it always holds.
+    /// Whether the condition holds for voters with more than half of the votes; for this node it always holds.
     fn has_majority_of(&self, is_so: impl Fn(&Progress) -> bool) -> bool {
         let State::Leader(leader_state) = &self.state else { return false };
         let membership = self.membership();
-        let counts = |voter: &&NodeId| **voter == self.id || leader_state.progress.get(voter).is_some_and(&is_so);
-        membership.voters.iter().filter(counts).count() >= majority(membership)
+        let counts = |voter: &NodeId| *voter == self.id || leader_state.progress.get(voter).is_some_and(&is_so);
+        membership.votes_of(counts) >= membership.majority()
     }
 
     pub(super) fn on_append_reply(
@@ -132,16 +139,38 @@ impl Raft {
     pub fn majority_index(&self) -> Option<Index> {
         let State::Leader(leader_state) = &self.state else { return None };
         let membership = self.log_meta.membership();
-        let upto = |voter: &NodeId| {
-            if *voter == self.id {
+        let upto = |voter: NodeId| {
+            if voter == self.id {
                 self.durable_index
             } else {
-                leader_state.progress.get(voter).map_or(Index(0), |progress| progress.match_index)
+                leader_state.progress.get(&voter).map_or(Index(0), |progress| progress.match_index)
             }
         };
-        let mut have: Vec<Index> = membership.voters.iter().map(upto).collect();
+        let mut have: Vec<Index> = membership.votes().map(upto).collect();
         have.sort_unstable();
-        have.get(have.len().wrapping_sub(majority(membership))).copied()
+        let index = have.get(have.len().wrapping_sub(membership.majority())).copied()?;
+        Some(if membership.needs_several() {
+            index
+        } else {
+            index.min(self.second_copy(leader_state).unwrap_or(index))
+        })
+    }
+
+    /// Where one voter has a majority alone: what a second voter has, too, durably. A commit waits for it, so that the loss of
+    /// one disk loses nothing that was committed while two nodes were there. None: no second voter is there, or near.
+    fn second_copy(&self, leader_state: &LeaderState) -> Option<Index> {
+        let since = self.now_ms.saturating_sub(self.timing.election_ms);
+        let last = self.log_meta.last().index.0;
+        let is_near = |progress: &&Progress| match progress.state {
+            ProgressState::Replicate => progress.match_index.0.saturating_add(NEAR_ENTRIES) >= last,
+            // A new link, or a new leader.
+            ProgressState::Probe => true,
+            ProgressState::NeedsSnapshot => false,
+        };
+        let others = self.membership().voters.iter().filter(|voter| **voter != self.id);
+        let others = others.filter_map(|voter| leader_state.progress.get(voter));
+        let there = others.filter(|progress| progress.last_contact_ms >= since).filter(is_near);
+        there.map(|progress| progress.match_index).max()
     }
 
     /// Sends the new commit index at once to followers that get no entries now: their clients wait for it.

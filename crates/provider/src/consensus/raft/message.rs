@@ -1,8 +1,6 @@
 //! Raft messages.
 
-use std::collections::BTreeSet;
-
-use crate::consensus::NodeId;
+use super::Membership;
 use crate::log::Index;
 
 /// A term of Raft; the first is 1.
@@ -16,13 +14,6 @@ pub struct LogId {
     pub term: Term,
     /// The index in the log.
     pub index: Index,
-}
-
-/// The voters. Elections and commits need a majority of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Membership {
-    /// The nodes that vote.
-    pub voters: BTreeSet<NodeId>,
 }
 
 /// What Raft must know of an entry; the payload stays outside.

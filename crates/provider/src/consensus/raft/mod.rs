@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | `election` | pre-vote, vote, elections | 3.4, 9.6 |
 //! | `recovering` | logs that have lost acknowledged entries | 11 |
+//! | `membership` | the voters, and how many votes each has | 4.1 |
 //! | `pending_memberships` | memberships that a node may lose | |
 //! | `follower` | appends, conflicts | 3.5 |
 //! | `leader` | commit index, check quorum, removed voters | 3.6, 4.2, 6.2 |
@@ -32,6 +33,7 @@ mod follower;
 mod initial_state;
 mod leader;
 mod log_meta;
+mod membership;
 mod message;
 mod message_check;
 mod pending_memberships;
@@ -48,7 +50,8 @@ pub use election::Candidacy;
 pub use initial_state::{InitialState, Timing};
 use leader::LeaderState;
 use log_meta::LogMeta;
-pub use message::{Append, EntryMeta, LogId, Membership, Message, Term};
+pub use membership::{Membership, WEIGHT_LIMIT};
+pub use message::{Append, EntryMeta, LogId, Message, Term};
 use message_check::is_valid_message;
 pub use pending_memberships::PendingMembership;
 use recovering::Votes;
@@ -440,9 +443,4 @@ impl Raft {
     pub fn committed_membership(&self) -> Option<&(Index, Membership)> {
         self.log_meta.committed_membership(self.apply_bound)
     }
-}
-
-/// More than half of the voters.
-fn majority(membership: &Membership) -> usize {
-    membership.voters.len() / 2 + 1
 }

@@ -17,7 +17,7 @@
 //! # Why that is enough
 //!
 //! - *A committed entry stays* if some node of the majority that committed it keeps it. Let a candidate lack such entries;
-//!   the first of them is `e`. The leader that committed `e` had the candidate's voters before `e`, or one more, or one
+//!   the first of them is `e`. The leader that committed `e` had the candidate's votes before `e`, or one more, or one
 //!   less, since only one change can be uncommitted. So a majority of the candidate's voters that has lost nothing includes
 //!   a node that has `e`, and that does not grant its vote.
 //! - *If all voters grant*, those that have acknowledged `e` have lost it. What keeps `e` is then a voter that the
@@ -36,7 +36,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Action, Membership, Raft, State, majority};
+use super::{Action, Membership, Raft, State};
 use crate::consensus::NodeId;
 
 /// A reply to a vote request.
@@ -92,8 +92,8 @@ impl Votes {
 
     /// Votes of nodes that are not recovering.
     fn has_majority(&self, membership: &Membership) -> bool {
-        let is_certain = |voter: &&NodeId| self.granted.contains(voter) && !self.recovering.contains(voter);
-        membership.voters.iter().filter(is_certain).count() >= majority(membership)
+        let is_certain = |voter: &NodeId| self.granted.contains(voter) && !self.recovering.contains(voter);
+        membership.votes_of(is_certain) >= membership.majority()
     }
 
     fn has_all(&self, membership: &Membership) -> bool {

@@ -3,7 +3,7 @@
 use super::frame::DonationStatus;
 use crate::consensus::NodeId;
 use crate::consensus::lineage::Lineage;
-use crate::consensus::raft::{LogId, Membership, Term};
+use crate::consensus::raft::{LogId, Membership, Term, WEIGHT_LIMIT};
 use crate::identity::Uuid;
 use crate::log::Index;
 use crate::protocol::{ProtocolRange, ProtocolVersion};
@@ -212,18 +212,21 @@ impl Field for (NodeId, String) {
 impl Field for Membership {
     const MIN_BYTES: usize = 4;
     fn put(&self, buffer: &mut Vec<u8>) {
-        put_count(buffer, self.voters.len());
-        for voter in &self.voters {
-            voter.put(buffer);
-        }
+        let votes: Vec<NodeId> = self.votes().collect();
+        put_count(buffer, votes.len());
+        votes.iter().for_each(|voter| voter.put(buffer));
     }
     fn take(rest: &mut &[u8]) -> Result<Self, InvalidField> {
         let count = take_count(rest, NodeId::MIN_BYTES)?;
-        let voters = (0..count).map(|_| take(rest)).collect::<Result<Vec<NodeId>, InvalidField>>()?;
-        if !voters.is_sorted_by(|before, after| before < after) {
+        let votes = (0..count).map(|_| take(rest)).collect::<Result<Vec<NodeId>, InvalidField>>()?;
+        if !votes.is_sorted() {
             return Err("the voters of a membership do not ascend");
         }
-        Ok(Self { voters: voters.into_iter().collect() })
+        let membership = Self::of(votes);
+        if membership.voters.iter().any(|voter| membership.weight(*voter) > WEIGHT_LIMIT) {
+            return Err("a voter has too many votes");
+        }
+        Ok(membership)
     }
 }
 

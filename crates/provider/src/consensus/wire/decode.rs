@@ -108,6 +108,7 @@ fn decode_frame(kind: u8, version: ProtocolVersion, rest: &mut &[u8]) -> Result<
             is_behind: take(rest)?,
             donating_to: take(rest)?,
             apply_error: take(rest)?,
+            weight: if version < ProtocolVersion::WEIGHTS { 1 } else { take(rest)? },
         }),
         kind::JOIN => Frame::Join { request: take_bytes(rest)?.to_owned(), donor: take(rest)? },
         kind::BEGIN_BEHIND => Frame::InstallSnapshot(SnapshotMeta {

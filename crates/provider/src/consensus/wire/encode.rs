@@ -27,6 +27,9 @@ pub fn encode(buffer: &mut Vec<u8>, frame: &Frame, version: ProtocolVersion) -> 
         Frame::MemberStatus(status) => framed(buffer, version, kind::PRESENT, |buffer| {
             put!(buffer, status.versions, status.member_id, status.applied, status.oldest_seen, status.has_tables);
             put!(buffer, status.wants_view, status.is_behind, status.donating_to, status.apply_error);
+            if version >= ProtocolVersion::WEIGHTS {
+                status.weight.put(buffer);
+            }
         }),
         Frame::Join { request, donor } => framed(buffer, version, kind::JOIN, |buffer| {
             put_bytes(buffer, request);

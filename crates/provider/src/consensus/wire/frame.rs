@@ -125,6 +125,8 @@ pub struct MemberStatus {
     pub donating_to: Option<String>,
     /// The apply error that waits for a vote.
     pub apply_error: Option<ApplyError>,
+    /// The number of votes that it wants (`pc.weight`).
+    pub weight: u8,
 }
 
 /// State of an SST from a donor to a joiner.

@@ -27,7 +27,7 @@
 //!
 //! The fields in order, nothing after the last. A text or a payload is its length in bytes (4) and the bytes, a list
 //! its number of items (4) and the items, a flag one byte (0 or 1), a log id its term (8) and index (8), a membership
-//! the ascending list of its voters (8 each), a lineage the list of its generations (16 each, newest first), an
+//! the ascending list of its voters (8 each), from version 9 on each as often as it has votes, a lineage the list of its generations (16 each, newest first), an
 //! optional field a flag and the field if it is there.
 //!
 //! | kind | frame | fields |
@@ -45,7 +45,7 @@
 //! | 19 | append reply | term 8, round 8, accepted flag, upto 8, last 8 |
 //! | 20 | timeout now | term 8 |
 //! | 32 | forward | term 8, session 16, number 8, payload |
-//! | 33 | member status | lowest and newest protocol version 1 each, member ID 16 (undefined: a witness), applied 8, oldest seen 8, has tables flag, wants view flag, behind flag, optional address of its joiner: text, optional apply error: seqno 8, error 8 |
+//! | 33 | member status | lowest and newest protocol version 1 each, member ID 16 (undefined: a witness), applied 8, oldest seen 8, has tables flag, wants view flag, behind flag, optional address of its joiner: text, optional apply error: seqno 8, error 8; from version 9 on: wanted votes 1 |
 //! | 34 | join | request: payload (empty: a witness, which needs a log only), donor: text |
 //! | 35 | install snapshot | term 8, log id, membership, list of node 8 and address text, upto 8, lineage; from version 8 on: version in force 1 |
 //! | 36 | leave | |

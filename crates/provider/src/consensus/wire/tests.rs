@@ -69,7 +69,8 @@ impl Rng {
     }
 
     fn membership(&mut self) -> Membership {
-        Membership { voters: (0..self.below(6)).map(|_| NodeId(self.next())).collect() }
+        let voters: Vec<NodeId> = (0..self.below(6)).map(|_| NodeId(self.next())).collect();
+        Membership::of(voters.into_iter().flat_map(|voter| std::iter::repeat_n(voter, self.below(3) as usize + 1)))
     }
 
     fn shape(&mut self) -> EntryMeta {
@@ -124,6 +125,7 @@ impl Rng {
                 is_behind: self.flag(),
                 donating_to: self.flag().then(|| self.text()),
                 apply_error: self.flag().then(|| ApplyError { seqno: self.next() as i64, error: self.next() }),
+                weight: self.next() as u8,
             }),
             2 => Frame::Join { request: self.bytes(100), donor: self.text() },
             3 => Frame::InstallSnapshot(SnapshotMeta {
@@ -379,6 +381,9 @@ fn a_frame_has_the_form_of_its_version() {
         let mut in_first = frame.clone();
         if let Frame::InstallSnapshot(snapshot) = &mut in_first {
             snapshot.protocol = FIRST;
+        }
+        if let Frame::MemberStatus(status) = &mut in_first {
+            status.weight = 1;
         }
         let received = |version, frame: &Frame, versions| match sent_in(version, frame, versions) {
             Ok(Some(IncomingFrame::Frame(frame))) => frame,

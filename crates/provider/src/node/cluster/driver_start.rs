@@ -142,6 +142,7 @@ fn new_hard_state(node: &Node, votes: bool) -> Result<HardState, Error> {
         membership_log_id: last,
         snapshot_log_id: LogId { term: Term(0), index: Index(0) },
         voters: if votes { [(id, node.node_address())].into() } else { BTreeMap::new() },
+        weights: BTreeMap::new(),
         pending_memberships: Vec::new(),
         lineage: if votes { node.new_lineage(log.as_deref())? } else { Lineage::UNKNOWN },
         protocol: ProtocolVersion::FIRST,

@@ -220,6 +220,10 @@ impl LocalNode for NodeHost {
         self.node.ignores_quorum()
     }
 
+    fn wanted_weight(&self) -> u8 {
+        lock(&self.node.options).weight()
+    }
+
     fn set_lineage_of_tables(&mut self, lineage: Lineage) {
         self.node.set_lineage(lineage);
     }

@@ -41,6 +41,8 @@ impl<H: Host> Replica<H> {
         }
         self.hard_state.pending_memberships.clear();
         self.hard_state.voters.retain(|node, _| *node == self.hard_state.node);
+        let own_node = self.hard_state.node;
+        self.hard_state.weights.retain(|node, _| *node == own_node);
         let address = self.host.own_address();
         self.hard_state.voters.entry(self.hard_state.node).or_insert(address);
         (self.hard_state.membership_log_id, self.hard_state.committed, self.status.apply_bound) =

@@ -10,7 +10,7 @@ use super::Replica;
 use super::host::Host;
 use super::known_node::Peer;
 use crate::consensus::NodeId;
-use crate::consensus::raft::{Action, LogId, Membership};
+use crate::consensus::raft::{Action, LogId};
 use crate::consensus::wire::{Frame, MemberStatus, SnapshotMeta};
 use crate::identity::Uuid;
 use crate::log::Index;
@@ -124,7 +124,7 @@ impl<H: Host> Replica<H> {
         // the one that committed it, and one of the two refuses: it has entries that the joiner lacks. The same holds
         // for the memberships that the joiner passes through while it receives the entries.
         let addresses = self.hard_state.voters.iter().map(|(node, address)| (*node, address.clone())).collect();
-        let membership = Membership { voters: self.hard_state.voters.keys().copied().collect() };
+        let membership = self.hard_state.membership();
         let upto = self.status.apply_bound;
         let term = self.raft.term();
         let lineage = self.hard_state.lineage;

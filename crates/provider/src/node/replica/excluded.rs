@@ -255,12 +255,13 @@ impl<H: Host> Replica<H> {
             Some(index) => Some(log_id(index).ok_or("the beginning of its log is purged")?),
             None => None,
         };
-        let voters = &self.raft.membership().voters;
+        let membership = self.raft.membership();
+        let voters = &membership.voters;
         Ok(OwnLog {
             committed,
             last: self.raft.last(),
             term: self.raft.term(),
-            is_of_two: voters.len() == 2 && voters.contains(&self.own_node()),
+            is_of_two: voters.len() == 2 && voters.contains(&self.own_node()) && membership.needs_several(),
         })
     }
 
@@ -319,6 +320,7 @@ impl<H: Host> Replica<H> {
         (self.hard_state.term, self.hard_state.voted_for) = (committed.term, None);
         self.hard_state.pending_memberships.clear();
         self.hard_state.voters = [(by.node, by.address.clone())].into();
+        self.hard_state.weights.clear();
         (self.hard_state.membership_log_id, self.hard_state.committed, self.status.apply_bound) =
             (committed, committed.index, committed.index);
         self.hard_state.lineage = by.lineage;

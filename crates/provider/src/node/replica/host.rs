@@ -169,6 +169,8 @@ pub(in crate::node) trait LocalNode {
     fn lose_quorum(&mut self) -> Option<Uuid>;
     /// Whether the node continues without a majority.
     fn ignores_quorum(&self) -> bool;
+    /// The number of votes that the node wants: `pc.weight`.
+    fn wanted_weight(&self) -> u8;
     /// The lineage to save with the tables' state.
     fn set_lineage_of_tables(&mut self, lineage: Lineage);
     /// Saves it now.

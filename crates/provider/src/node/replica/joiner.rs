@@ -76,12 +76,18 @@ impl<H: Host> Replica<H> {
         self.run_actions_and_sync(actions);
         let history_uuid = self.status.history_uuid;
         // False: the log is complete, only the tables are not.
+        let voters = membership.clone();
         let is_installed = self.raft.install_snapshot(term, log_id, (log_id.index, membership), actions);
         if !self.host.has_log() || is_installed && self.raft.last() == log_id {
             if let Err(error) = self.host.install_snapshot(history_uuid, log_id.index) {
                 return self.host.fail(&format!("cannot create a log after index {}: {error}", log_id.index));
             }
             self.hard_state.voters = addresses.iter().cloned().collect::<BTreeMap<_, _>>();
+            self.hard_state.weights = addresses
+                .iter()
+                .map(|(node, _)| (*node, voters.weight(*node)))
+                .filter(|(_, votes)| *votes > 1)
+                .collect();
             self.hard_state.membership_log_id = log_id;
             self.hard_state.snapshot_log_id = log_id;
             // Until the log is there again, the node may lack what it has confirmed: it votes as one that knows that.

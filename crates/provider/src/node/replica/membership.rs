@@ -1,22 +1,24 @@
-//! Membership changes: the leader gives a joiner with nearly all entries a vote, takes the vote of a leaving node, and
-//! that of a node that is gone and would block the others.
+//! Membership changes: the leader gives a joiner with nearly all entries a vote, takes the votes of a leaving node, and
+//! those of a node that is gone and would block the others; and it gives each present node as many votes as it wants
+//! (`pc.weight`).
 //!
-//! One voter changes at a time. An absent node loses its vote before it could keep the others from a majority, or count
-//! beside its replacement; when it comes back, it gets a vote as a joiner.
+//! One vote changes at a time (`consensus/raft/membership.rs`). An absent node loses its votes before it could keep the others
+//! from a majority, or count beside its replacement; when it comes back, it gets a vote as a joiner.
 
 use super::Replica;
 use super::host::Host;
 use super::known_node::{AWAY_TIMEOUT_MS, Peer};
 use super::leader::{CATCH_UP_LIMIT_ENTRIES, NEW_LEADER_GRACE_TIMEOUT_MS};
 use crate::consensus::NodeId;
-use crate::consensus::raft::{LogId, Term};
+use crate::consensus::raft::{LogId, Term, WEIGHT_LIMIT};
 use crate::consensus::wire::Frame;
 use crate::entry::{self, Entry, Voter};
 use crate::log::Index;
+use crate::protocol::ProtocolVersion;
 use std::collections::BTreeMap;
 
 impl<H: Host> Replica<H> {
-    /// Changes one voter, if needed. True: a change is in flight.
+    /// Changes one vote, if needed. True: a change is in flight.
     pub(super) fn reconcile_membership(&mut self) -> bool {
         let now = self.now_ms();
         for (node, peer) in &self.peers {
@@ -34,7 +36,7 @@ impl<H: Host> Replica<H> {
         if !self.raft.can_change_membership() {
             return false;
         }
-        let voters = self.hard_state.voters.clone();
+        let voters = self.voters();
         if self.has_uncommitted_bootstrap {
             self.has_uncommitted_bootstrap = false;
             return self.propose_voters(voters);
@@ -46,8 +48,27 @@ impl<H: Host> Replica<H> {
         let requested_ms = self.leave_requested_ms(leaver);
         let presence =
             |node| if leaver.is_some() { self.presence_since(node, requested_ms) } else { self.presence(node) };
-        let Some(voters) = next_voters(&voters, leaver, self.next_joiner(), presence) else { return false };
-        self.propose_voters(voters)
+        let next = next_voters(&voters, leaver, self.next_joiner(), presence);
+        let next = next.or_else(|| next_weight(&voters, |node| self.wanted_weight_of(node), presence));
+        next.is_some_and(|voters| self.propose_voters(voters))
+    }
+
+    /// The voters of the last committed membership.
+    fn voters(&self) -> Voters {
+        let all = self.hard_state.voters.iter();
+        all.map(|(node, address)| (*node, (address.clone(), self.hard_state.weight(*node)))).collect()
+    }
+
+    /// The number of votes that a node wants. None: it is not known, or an earlier release could not count them.
+    fn wanted_weight_of(&self, node: NodeId) -> Option<u8> {
+        if self.hard_state.protocol < ProtocolVersion::WEIGHTS {
+            return None;
+        }
+        if node == self.own_node() {
+            return Some(self.host.wanted_weight());
+        }
+        let peer = self.peers.get(&node).filter(|peer| peer.unlinked_since_ms.is_none() && !peer.is_leaving)?;
+        peer.status.as_ref().map(|(member_status, _)| member_status.weight.clamp(1, WEIGHT_LIMIT))
     }
 
     /// Takes the last committed membership over into the hard state: when it is committed, whether or not its entry is
@@ -71,13 +92,21 @@ impl<H: Host> Replica<H> {
     /// A membership is committed.
     fn on_membership_committed(&mut self, index: Index, term: Term, voters: Vec<Voter>) {
         self.hard_state.membership_log_id = LogId { term, index };
+        let membership = entry::membership(&voters);
+        let has_several = |voter: &&Voter| membership.weight(voter.node) > 1;
+        self.hard_state.weights =
+            voters.iter().filter(has_several).map(|voter| (voter.node, membership.weight(voter.node))).collect();
         self.hard_state.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
         self.save_hard_state();
         // Two nodes that joined through a third need each other when that one is gone.
         for (_, address) in self.hard_state.voters.iter().filter(|(node, _)| **node != self.hard_state.node) {
             self.host.dial(address);
         }
-        let names: Vec<String> = self.hard_state.voters.values().cloned().collect();
+        let name = |(node, address): (&NodeId, &String)| match membership.weight(*node) {
+            1 => address.clone(),
+            several => format!("{address} ({several} votes)"),
+        };
+        let names: Vec<String> = self.hard_state.voters.iter().map(name).collect();
         self.host.note(&format!("voters are {}", names.join(", ")));
         if self.leave.is_leaving && !self.hard_state.voters.contains_key(&self.own_node()) {
             self.status.has_left = true;
@@ -85,7 +114,10 @@ impl<H: Host> Replica<H> {
     }
 
     fn propose_voters(&mut self, voters: Voters) -> bool {
-        let voters: Vec<Voter> = voters.into_iter().map(|(node, address)| Voter { node, address }).collect();
+        let listed = |(node, (address, weight)): (NodeId, (String, u8))| {
+            std::iter::repeat_n(Voter { node, address }, weight.into())
+        };
+        let voters: Vec<Voter> = voters.into_iter().flat_map(listed).collect();
         self.propose(entry::encode_membership(&voters), Some(&voters))
     }
 
@@ -179,8 +211,8 @@ impl<H: Host> Replica<H> {
     }
 }
 
-/// The voters, with their addresses.
-pub(super) type Voters = BTreeMap<NodeId, String>;
+/// The voters, with their addresses and numbers of votes.
+pub(super) type Voters = BTreeMap<NodeId, (String, u8)>;
 
 /// What is known of a voter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,36 +236,75 @@ pub(super) fn next_voters(
 ) -> Option<Voters> {
     let gone = |voters: &Voters| voters.keys().copied().find(|node| presence(*node) == Presence::Gone);
     if let Some(leaver) = leaver {
-        let rest = without(voters, leaver);
-        let count = |wanted| rest.keys().filter(|node| presence(**node) == wanted).count();
-        let there = count(Presence::Present);
-        if there == 0 {
+        let mut rest = voters.clone();
+        rest.remove(&leaver);
+        if !rest.keys().any(|node| presence(*node) == Presence::Present) {
             return None;
         }
-        if 2 * (there + count(Presence::WithoutTables)) > rest.len() {
-            return Some(rest);
+        if keeps_majority(&rest, &presence) {
+            return Some(with_one_vote_less(voters, leaver));
         }
         // The remaining voters would have no majority. While the leaver is there, they do.
-        return gone(&rest).map(|gone| without(voters, gone));
+        return gone(&rest).map(|gone| with_one_vote_less(voters, gone));
     }
     let (joiner, address) = joiner?;
     // A node that has lost its log is a new node at the same address; the old one does not come back. But only if it is
     // gone: another one may have been given its address by mistake.
-    let former = voters.iter().find(|(node, known)| **known == address && **node != joiner).map(|(node, _)| *node);
+    let former = voters.iter().find(|(node, (known, _))| *known == address && **node != joiner).map(|(node, _)| *node);
     if former.is_some_and(|former| presence(former) != Presence::Gone) {
         return None;
     }
     if let Some(former) = former.or_else(|| gone(voters)) {
-        return Some(without(voters, former));
+        return Some(with_one_vote_less(voters, former));
     }
     let mut next = voters.clone();
-    next.insert(joiner, address);
+    next.insert(joiner, (address, 1));
     Some(next)
 }
 
-fn without(voters: &Voters, node: NodeId) -> Voters {
+/// The voters when a present one gets one vote more or less, on the way to what it wants. `None`: no change for now.
+pub(super) fn next_weight(
+    voters: &Voters,
+    wanted: impl Fn(NodeId) -> Option<u8>,
+    presence: impl Fn(NodeId) -> Presence,
+) -> Option<Voters> {
+    let differs = |(node, (_, weight)): (&NodeId, &(String, u8))| {
+        let is_here = matches!(presence(*node), Presence::Present | Presence::WithoutTables);
+        let wanted = wanted(*node).filter(|wanted| is_here && wanted != weight)?;
+        Some((*node, *weight, wanted))
+    };
+    let (node, weight, wanted) = voters.iter().find_map(differs)?;
+    if wanted < weight {
+        let less = with_one_vote_less(voters, node);
+        if keeps_majority(&less, &presence) {
+            return Some(less);
+        }
+        let gone = voters.keys().copied().find(|node| presence(*node) == Presence::Gone);
+        return gone.map(|gone| with_one_vote_less(voters, gone));
+    }
+    let mut more = voters.clone();
+    if let Some((_, votes)) = more.get_mut(&node) {
+        *votes += 1;
+    }
+    Some(more)
+}
+
+/// Whether the voters that are present have more than half of the votes.
+fn keeps_majority(voters: &Voters, presence: impl Fn(NodeId) -> Presence) -> bool {
+    let votes = |(_, (_, weight)): (&NodeId, &(String, u8))| usize::from(*weight);
+    let is_here =
+        |(node, _): &(&NodeId, &(String, u8))| matches!(presence(**node), Presence::Present | Presence::WithoutTables);
+    let here: usize = voters.iter().filter(is_here).map(votes).sum();
+    2 * here > voters.iter().map(votes).sum()
+}
+
+/// The voters when one loses a vote, and with its last one its place.
+fn with_one_vote_less(voters: &Voters, node: NodeId) -> Voters {
     let mut next = voters.clone();
-    next.remove(&node);
+    match next.get_mut(&node) {
+        Some((_, weight)) if *weight > 1 => *weight -= 1,
+        _ => _ = next.remove(&node),
+    }
     next
 }
 
@@ -242,7 +313,7 @@ mod tests {
     use super::*;
 
     fn voters(nodes: &[u64]) -> Voters {
-        nodes.iter().map(|node| (NodeId(*node), format!("10.0.0.{node}:4567"))).collect()
+        nodes.iter().map(|node| (NodeId(*node), (format!("10.0.0.{node}:4567"), 1))).collect()
     }
 
     /// The voters after each step, until nothing changes or everything requested is done.
@@ -318,6 +389,51 @@ mod tests {
         assert_eq!(steps(&[1, 2, 3], &[3], &[], None, Some((4, 3))), [[0; 0]; 0], "it may live");
         assert_eq!(steps(&[1, 2, 3], &[], &[3], None, Some((4, 4))), [vec![1, 2], vec![1, 2, 4]]);
         assert_eq!(steps(&[1, 2, 3], &[3], &[], None, Some((4, 4))), [[1, 2, 3, 4]], "it may be back soon");
+    }
+
+    /// The votes of each voter, by node, after each step towards what the present ones want.
+    fn weights(votes: &[u8], gone: &[u64], wanted: &[u8]) -> Vec<Vec<u8>> {
+        let nodes = (1..).zip(votes).map(|(node, weight)| (NodeId(node), (format!("10.0.0.{node}:4567"), *weight)));
+        let mut now: Voters = nodes.collect();
+        let presence = |node: NodeId| if gone.contains(&node.0) { Presence::Gone } else { Presence::Present };
+        let wanted = |node: NodeId| wanted.get(node.0 as usize - 1).copied();
+        let mut steps = Vec::new();
+        while let Some(next) = next_weight(&now, wanted, presence).filter(|_| steps.len() < 9) {
+            steps.push(next.values().map(|(_, weight)| *weight).collect());
+            now = next;
+        }
+        steps
+    }
+
+    #[test]
+    fn a_present_voter_gets_the_votes_that_it_wants_one_by_one() {
+        assert_eq!(weights(&[1, 1, 1], &[], &[3, 1, 1]), [[2, 1, 1], [3, 1, 1]]);
+        assert_eq!(weights(&[3, 1, 1], &[], &[1, 2, 1]), [[2, 1, 1], [1, 1, 1], [1, 2, 1]]);
+        assert_eq!(weights(&[1, 1, 1], &[2], &[1, 3, 1]), [[0; 0]; 0], "it is not here");
+        assert_eq!(weights(&[1, 1], &[], &[]), [[0; 0]; 0], "nothing is known");
+    }
+
+    #[test]
+    fn absent_voters_go_before_fewer_votes_would_stop_the_cluster() {
+        assert_eq!(weights(&[3, 1, 1], &[2, 3], &[1, 1, 1]), [vec![3, 1], vec![2, 1], vec![2], vec![1]]);
+        assert_eq!(weights(&[3, 1, 2], &[3], &[1, 1, 2]), [vec![2, 1, 2], vec![2, 1, 1], vec![1, 1, 1]]);
+    }
+
+    #[test]
+    fn a_leaver_with_several_votes_loses_them_one_by_one() {
+        let mut now = voters(&[1, 2, 3]);
+        now.get_mut(&NodeId(1)).unwrap().1 = 3;
+        let mut steps = Vec::new();
+        while let Some(next) =
+            next_voters(&now, Some(NodeId(1)), None, |_| Presence::Present).filter(|_| steps.len() < 9)
+        {
+            steps.push(next.values().map(|(_, weight)| *weight).collect::<Vec<_>>());
+            now = next;
+            if !now.contains_key(&NodeId(1)) {
+                break;
+            }
+        }
+        assert_eq!(steps, [vec![2, 1, 1], vec![1, 1, 1], vec![1, 1]]);
     }
 
     #[test]

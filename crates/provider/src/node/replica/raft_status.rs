@@ -30,6 +30,8 @@ pub struct RaftStatus {
     pub applied_index: Index,
     /// Number of voters.
     pub voters: usize,
+    /// Number of votes of this node, as committed; 0: it is no voter.
+    pub weight: u8,
     /// The other nodes, by node id.
     pub peers: Vec<PeerStatus>,
     /// Whether this node asks for a flow control pause.
@@ -47,8 +49,8 @@ pub struct PeerStatus {
     pub versions: ProtocolRange,
     /// Whether it is linked to this node.
     pub is_linked: bool,
-    /// Whether it is a voter.
-    pub is_voter: bool,
+    /// Number of its votes; 0: it is no voter.
+    pub weight: u8,
     /// Whether it is a witness.
     pub is_witness: bool,
     /// As leader: the node's log equals this one's up to here, durably.
@@ -61,10 +63,13 @@ impl fmt::Display for PeerStatus {
     /// The node in `wsrep_raft_peers`: `node2 10.0.0.2:4567 linked voter match=812 applied=640`; a witness ends in
     /// `match=812 witness`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, address, versions: _, is_linked, is_voter, is_witness, match_index, applied } = self;
+        let Self { name, address, versions: _, is_linked, weight, is_witness, match_index, applied } = self;
         let (link, vote) =
-            (if *is_linked { "linked" } else { "unlinked" }, if *is_voter { "voter" } else { "learner" });
+            (if *is_linked { "linked" } else { "unlinked" }, if *weight > 0 { "voter" } else { "learner" });
         write!(out, "{name} {address} {link} {vote}")?;
+        if *weight > 1 {
+            write!(out, " votes={weight}")?;
+        }
         if let Some(match_index) = match_index {
             write!(out, " match={match_index}")?;
         }
@@ -88,17 +93,18 @@ impl<H: Host> Replica<H> {
 
     fn raft_status(&self, is_behind: bool) -> RaftStatus {
         let is_leader = self.raft.role() == Role::Leader;
-        let voters = &self.raft.membership().voters;
+        let membership = self.raft.membership();
         let peers = self.peers.iter().map(|(node, peer)| PeerStatus {
             name: peer.hello.name.clone(),
             address: peer.hello.address.clone(),
             versions: peer.hello.versions,
             is_linked: peer.unlinked_since_ms.is_none(),
-            is_voter: voters.contains(node),
+            weight: membership.weight(*node),
             is_witness: peer.is_witness(),
             match_index: self.raft.progress().find(|progress| progress.node == *node).map(|found| found.match_index),
             applied: peer.status.as_ref().filter(|_| is_leader).map(|(member_status, _)| member_status.applied),
         });
+        let has_vote = self.hard_state.voters.contains_key(&self.own_node());
         RaftStatus {
             protocol: Some(self.hard_state.protocol),
             term: self.raft.term().0,
@@ -107,7 +113,8 @@ impl<H: Host> Replica<H> {
             last_index: self.raft.last().index,
             commit_index: self.raft.commit_index(),
             applied_index: self.ordered.index.unwrap_or(Index(0)),
-            voters: voters.len(),
+            voters: membership.voters.len(),
+            weight: if has_vote { self.hard_state.weight(self.own_node()) } else { 0 },
             peers: peers.collect(),
             is_behind,
         }

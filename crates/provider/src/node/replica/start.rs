@@ -15,7 +15,7 @@ use super::status::ClusterStatus;
 use super::{Phase, Replica, Round};
 use crate::consensus::hard_state::HardState;
 use crate::consensus::proposals::SessionId;
-use crate::consensus::raft::{InitialState, LogId, Membership, Raft, Term, Timing};
+use crate::consensus::raft::{InitialState, LogId, Raft, Term, Timing};
 use crate::entry;
 use crate::identity::Uuid;
 use crate::log::{Index, LogRecords};
@@ -133,7 +133,7 @@ pub(in crate::node) fn initial_state(
     log: Option<&impl LogRecords>,
     instance_id: Uuid,
 ) -> Result<InitialState, Error> {
-    let membership = Membership { voters: hard_state.voters.keys().copied().collect() };
+    let membership = hard_state.membership();
     let mut memberships = Vec::new();
     let committed_membership =
         (!hard_state.voters.is_empty()).then_some((hard_state.membership_log_id.index, membership));

@@ -85,6 +85,7 @@ impl<H: Host> Replica<H> {
             is_behind: self.is_behind(),
             donating_to,
             apply_error,
+            weight: self.host.wanted_weight(),
         }
     }
 }

@@ -192,6 +192,10 @@ impl LocalNode for WitnessHost {
         false
     }
 
+    fn wanted_weight(&self) -> u8 {
+        1
+    }
+
     fn set_lineage_of_tables(&mut self, _: Lineage) {}
 
     fn save_lineage(&mut self) {}

@@ -320,6 +320,7 @@ fn new_hard_state() -> Result<HardState, Error> {
         membership_log_id: nothing,
         snapshot_log_id: nothing,
         voters: std::collections::BTreeMap::new(),
+        weights: std::collections::BTreeMap::new(),
         pending_memberships: Vec::new(),
         lineage: Lineage::UNKNOWN,
         protocol: ProtocolVersion::FIRST,

@@ -76,7 +76,7 @@ mod tests {
     }
 
     fn stamped(mut bytes: Vec<u8>, seqno: i64) -> Vec<u8> {
-        entry::set_stamp(&mut bytes, Stamp { seqno, term: Term(3), protocol: ProtocolVersion::NAMED });
+        entry::set_stamp(&mut bytes, Stamp { seqno, term: Term(3), protocol: ProtocolVersion::WEIGHTS });
         bytes
     }
 

@@ -90,7 +90,7 @@ fn history_uuid(rng: &mut Rng, length: usize) -> (Vec<Taken>, TotalOrder) {
             entry::encode_write_set(&head, &keys, 0)
         };
         let seqno = seqno + i64::from(entry::takes_seqno(&bytes));
-        let protocol = if rng.is(1) { ProtocolVersion::NAMED } else { order.protocol };
+        let protocol = if rng.is(1) { ProtocolVersion::WEIGHTS } else { order.protocol };
         let stamp = Stamp { seqno, term: Term(1), protocol };
         entry::set_stamp(&mut bytes, stamp);
         let entry = entry::decode(&bytes).unwrap().1;

@@ -8,7 +8,7 @@ use crate::log::Index;
 use crate::protocol::{ProtocolRange, ProtocolVersion};
 
 const FIRST: ProtocolVersion = ProtocolVersion::FIRST;
-const NEWEST: ProtocolVersion = ProtocolVersion::NAMED;
+const NEWEST: ProtocolVersion = ProtocolVersion::WEIGHTS;
 
 /// A node of the previous release.
 fn previous(number: u64) -> Hello {
@@ -26,7 +26,7 @@ fn version_of_next_frame(nodes: &mut Nodes, from: usize, to: usize) -> ProtocolV
     let snapshot = SnapshotMeta {
         term: Term(1),
         log_id,
-        membership: Membership { voters: [NodeId(1)].into() },
+        membership: Membership::of([NodeId(1)]),
         addresses: Vec::new(),
         upto: Index(1),
         lineage: Lineage::UNKNOWN,
@@ -84,7 +84,7 @@ fn a_joiner_uses_the_version_in_force_at_once() {
 
 #[test]
 fn a_node_without_the_version_in_force_is_refused() {
-    let words = ["protocol version 8 is in force", "n2", "speaks versions 7-7", "speaks version 8"];
+    let words = ["protocol version 9 is in force", "n2", "speaks versions 7-7", "speaks version 9"];
     expect_refusal(newest(1, NEWEST), previous(2), &words);
     expect_refusal(newest(1, NEWEST), Hello { in_force: None, ..previous(2) }, &words);
 }
@@ -96,7 +96,7 @@ fn a_link_ends_when_a_version_comes_into_force_that_the_node_lacks() {
     nodes.until_settled();
     nodes.at(0).set_protocol(NEWEST);
     nodes.until("they part", |nodes| !nodes.downs(0).is_empty() && !nodes.downs(1).is_empty());
-    let why = "protocol version 8 is in force in the cluster, and n2 at";
+    let why = "protocol version 9 is in force in the cluster, and n2 at";
     assert!(nodes.downs(0)[0].contains(why) && nodes.downs(1)[0].contains(why), "{:?}", nodes.downs(1));
     nodes.turn_for(Duration::from_millis(1_500));
     assert_eq!((nodes.ups(0), nodes.ups(1)), (1, 1));

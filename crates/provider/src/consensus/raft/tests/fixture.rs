@@ -38,7 +38,7 @@ pub struct TestCluster {
 }
 
 pub fn membership(voters: impl IntoIterator<Item = u64>) -> Membership {
-    Membership { voters: voters.into_iter().map(NodeId).collect() }
+    Membership::of(voters.into_iter().map(NodeId))
 }
 
 impl TestCluster {

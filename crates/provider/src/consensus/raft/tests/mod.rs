@@ -7,3 +7,4 @@ mod pending_memberships;
 mod scenarios;
 mod sim;
 mod votes;
+mod weights;

@@ -26,6 +26,8 @@ pub enum Fault {
     Join,
     Promote,
     Leave,
+    /// A voter gets one vote more.
+    Weigh,
 }
 
 impl World {
@@ -88,7 +90,9 @@ impl World {
                 let for_ms = self.rng.between(20, 400);
                 self.nodes.get_mut(&one).expect("nodes stay").stopped_until_ms = self.now_ms + for_ms;
             }
-            Fault::TransferLeadership | Fault::Join | Fault::Promote | Fault::Leave => self.change(fault, other),
+            Fault::TransferLeadership | Fault::Join | Fault::Promote | Fault::Leave | Fault::Weigh => {
+                self.change(fault, other);
+            }
             Fault::Purge => self.purge(one),
         }
     }
@@ -100,6 +104,7 @@ impl World {
             Fault::TransferLeadership => self.transfer_leadership(other),
             Fault::Join => self.join(),
             Fault::Promote => self.promote(),
+            Fault::Weigh => self.weigh_more(),
             _ => {
                 self.leave();
                 // The second change is refused until the first is committed.

@@ -7,6 +7,8 @@ use crate::log::Index;
 
 /// Limit of nodes in a run, with those that left.
 const NODES_LIMIT: usize = 7;
+/// Limit of the votes of a voter.
+const MOST_VOTES: u8 = 3;
 /// A node this near to the end of the log may vote.
 const NEAR_ENTRIES: u64 = 5;
 
@@ -26,8 +28,8 @@ impl World {
             _ => {
                 let node = NodeId(self.nodes.len() as u64 + 1);
                 // A joiner's log begins with a snapshot, which names the voters.
-                let voters = (1..=self.settings.nodes).map(NodeId).collect();
-                self.add_node(node, Some((Index(0), Membership { voters })));
+                let membership = Membership::of((1..=self.settings.nodes).map(NodeId));
+                self.add_node(node, Some((Index(0), membership)));
                 node
             }
         };
@@ -52,18 +54,27 @@ impl World {
         if let Some(near) = near
             && instance.raft.can_change_membership()
         {
-            membership.voters.insert(near.node);
+            membership.set_weight(near.node, 1);
             self.append(leader, Some(membership), Payload::Members);
         }
     }
 
-    /// Any voter loses its vote, also the leader.
+    /// Any voter loses a vote, also the leader, and with its last vote its place.
     pub fn leave(&mut self) {
+        self.change_weight(|weight| weight - 1);
+    }
+
+    /// Any voter gets one vote more.
+    pub fn weigh_more(&mut self) {
+        self.change_weight(|weight| (weight + 1).min(MOST_VOTES));
+    }
+
+    fn change_weight(&mut self, change: impl Fn(u8) -> u8) {
         let Some(leader) = self.leader() else { return };
         let mut membership = self.membership(leader);
         let voters: Vec<NodeId> = membership.voters.iter().copied().collect();
-        if let Some(leaver) = self.rng.one_of(&voters) {
-            membership.voters.remove(&leaver);
+        if let Some(voter) = self.rng.one_of(&voters) {
+            membership.set_weight(voter, change(membership.weight(voter)));
             // A refused change (of the last voter, or during another change) does not happen.
             self.append(leader, Some(membership), Payload::Members);
         }

@@ -34,6 +34,11 @@ fn sim_membership_changes() {
 }
 
 #[test]
+fn sim_weights() {
+    run("sim_raft_weights", 500, |seed| World::new(Settings::weights(seed)).run());
+}
+
+#[test]
 fn sim_lost_tails_and_membership_changes() {
     run("sim_lost_tails_and_membership_changes", 500, |seed| World::new(Settings::lost_tails_of_members(seed)).run());
 }

@@ -92,6 +92,29 @@ impl Settings {
         )
     }
 
+    /// Voters get and lose votes, beside cuts and crashes. No disk loses anything: a voter with a majority may have the only
+    /// copy.
+    pub fn weights(seed: u64) -> Self {
+        Self::usual(
+            seed,
+            &[
+                (6, Fault::Join),
+                (8, Fault::Promote),
+                (6, Fault::Leave),
+                (9, Fault::Weigh),
+                (4, Fault::Crash),
+                (1, Fault::CrashAll),
+                (3, Fault::Restart),
+                (3, Fault::Partition),
+                (2, Fault::PartitionOneWay),
+                (3, Fault::Heal),
+                (1, Fault::BreakLink),
+                (1, Fault::TransferLeadership),
+                (1, Fault::Purge),
+            ],
+        )
+    }
+
     /// Disks are slow and lose the ends of logs while the members change.
     pub fn lost_tails_of_members(seed: u64) -> Self {
         let mut settings = Self::usual(

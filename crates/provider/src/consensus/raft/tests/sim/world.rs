@@ -85,8 +85,7 @@ impl World {
             events: 0,
             settings,
         };
-        let voters = (1..=world.settings.nodes).map(NodeId).collect();
-        let membership = Membership { voters };
+        let membership = Membership::of((1..=world.settings.nodes).map(NodeId));
         for node in membership.voters.clone() {
             world.add_node(node, Some((Index(0), membership.clone())));
         }

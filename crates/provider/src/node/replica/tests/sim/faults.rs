@@ -41,11 +41,16 @@ pub enum InjectedFault {
     ApplySlowly,
     /// The next SSTs fail half-way.
     FailSst,
+    /// A node wants another number of votes.
+    Weigh,
     /// A restart with the newest release.
     Upgrade,
     /// A restart with the previous release.
     Downgrade,
 }
+
+/// Limit of the votes of a node.
+const MOST_VOTES: u64 = 3;
 
 impl World {
     pub fn next_fault(&mut self) {
@@ -132,6 +137,13 @@ impl World {
                 self.nodes.get_mut(&one).expect("nodes stay").apply_ms = apply_ms;
             }
             InjectedFault::FailSst => self.failing_ssts = 1,
+            InjectedFault::Weigh => {
+                let weight = self.rng.between(1, MOST_VOTES) as u8;
+                self.nodes.get_mut(&one).expect("nodes stay").wanted_weight = weight;
+                if let Some(host) = self.host_mut(one) {
+                    host.wanted_weight = weight;
+                }
+            }
             InjectedFault::Upgrade => self.install(one, ProtocolRange::SPOKEN, restart_ms),
             InjectedFault::Downgrade => self.install(one, upgrades::PREVIOUS, restart_ms),
         }

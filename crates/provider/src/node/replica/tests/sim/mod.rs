@@ -63,6 +63,11 @@ fn sim_state_transfers() {
 }
 
 #[test]
+fn sim_weights() {
+    run("sim_weights", 60, |seed| World::new(Settings::weights(seed)).run());
+}
+
+#[test]
 fn sim_upgrades() {
     run("sim_upgrades", 60, |seed| World::new(Settings::upgrades(seed)).run());
 }

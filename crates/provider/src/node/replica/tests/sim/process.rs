@@ -154,6 +154,8 @@ pub struct Process {
     pub is_verbose: bool,
     /// `pc.ignore_sb`.
     pub ignores_quorum: bool,
+    /// `pc.weight`
+    pub wanted_weight: u8,
     /// This process is a witness: it has no server and no tables.
     pub witness: Option<WitnessOrder>,
 }
@@ -202,6 +204,7 @@ impl Process {
             facts: Vec::new(),
             is_verbose: false,
             ignores_quorum: false,
+            wanted_weight: 1,
             witness: is_witness.then(WitnessOrder::default),
         }
     }

@@ -367,6 +367,7 @@ pub fn new_hard_state(node: NodeId, address: &str, lineage: Option<Lineage>) -> 
         membership_log_id: nothing,
         snapshot_log_id: nothing,
         voters: lineage.map(|_| (node, address.to_owned())).into_iter().collect(),
+        weights: [].into(),
         pending_memberships: Vec::new(),
         lineage: lineage.unwrap_or(Lineage::UNKNOWN),
         protocol: ProtocolVersion::FIRST,

@@ -176,6 +176,25 @@ impl Settings {
         Self { nodes: 2, witnesses: 1, continues_alone: Some(Slot(1)), timing, ..Self::usual(seed, &faults) }
     }
 
+    /// Nodes want other numbers of votes while they come, go, stop and are partitioned; in each third run beside upgrades. No
+    /// disk loses anything: a node with a majority may have the only copy.
+    pub fn weights(seed: u64) -> Self {
+        let faults = [
+            (8, InjectedFault::Weigh),
+            (3, InjectedFault::Crash),
+            (1, InjectedFault::CrashAll),
+            (3, InjectedFault::Leave),
+            (2, InjectedFault::Stop),
+            (1, InjectedFault::StallDisk),
+            (1, InjectedFault::FillDisk),
+            (1, InjectedFault::ApplySlowly),
+        ];
+        let releases = [(6, InjectedFault::Upgrade), (2, InjectedFault::Downgrade)];
+        let has_upgrades = seed.is_multiple_of(3);
+        let releases = if has_upgrades { &releases[..] } else { &[] };
+        Self { has_upgrades, ..Self::usual(seed, &[&faults[..], CUTS, releases].concat()) }
+    }
+
     pub fn state_transfers(seed: u64) -> Self {
         let faults = [
             (3, InjectedFault::LoseFiles),

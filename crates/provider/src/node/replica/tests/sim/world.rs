@@ -132,6 +132,8 @@ pub struct Node {
     pub stopped_until_ms: u64,
     pub stalls_once: bool,
     pub apply_ms: u64,
+    /// `pc.weight`
+    pub wanted_weight: u8,
     is_apply_planned: bool,
     run_at_ms: u64,
     is_leaving: bool,
@@ -187,6 +189,7 @@ impl World {
                 stopped_until_ms: 0,
                 stalls_once: false,
                 apply_ms: 0,
+                wanted_weight: 1,
                 is_apply_planned: false,
                 run_at_ms: u64::MAX,
                 is_leaving: false,

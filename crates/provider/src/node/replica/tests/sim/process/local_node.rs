@@ -207,6 +207,10 @@ impl LocalNode for Process {
         self.ignores_quorum
     }
 
+    fn wanted_weight(&self) -> u8 {
+        self.wanted_weight
+    }
+
     fn set_lineage_of_tables(&mut self, lineage: Lineage) {
         self.hello.lineage = lineage;
     }

@@ -32,8 +32,21 @@ impl World {
         let tables: Vec<i64> = hosts().filter_map(tables).collect();
         let are_equal =
             logs.windows(2).all(|pair| pair[0] == pair[1]) && tables.windows(2).all(|pair| pair[0] == pair[1]);
-        let is_at_rest = |slot| self.is_well(slot) && self.is_upgraded(slot) && !self.needs_commit_cut(slot);
+        let is_at_rest = |slot| {
+            self.is_well(slot) && self.is_upgraded(slot) && !self.needs_commit_cut(slot) && self.has_its_votes(slot)
+        };
         are_equal && self.nodes.keys().all(|slot| is_at_rest(*slot))
+    }
+
+    /// The node has as many votes as it wants.
+    fn has_its_votes(&self, slot: Slot) -> bool {
+        let replica = self.nodes[&slot].replica.as_ref();
+        replica.is_some_and(|replica| {
+            let host = &replica.host;
+            host.witness.is_some()
+                || host.is_single_node
+                || replica.raft.membership().weight(host.hello.node) == host.wanted_weight
+        })
     }
 
     /// A commit cut is due: else the certification index is small.
@@ -57,7 +70,7 @@ impl World {
                 raft.term(),
                 raft.leader(),
                 raft.last(),
-                raft.membership().voters,
+                raft.membership(),
                 host.supervisor.stage(),
                 host.gate.node_state(),
                 host.status,

@@ -104,6 +104,7 @@ impl World {
         let hosts = self.nodes.keys().map(|slot| slot.address()).collect();
         let mut host = Process::new(disk, hello, member_id, rng, is_witness);
         host.ignores_quorum = self.settings.continues_alone == Some(slot);
+        host.wanted_weight = self.nodes[&slot].wanted_weight;
         let settings = replica::Settings {
             hard_state,
             versions,

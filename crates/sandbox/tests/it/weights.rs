@@ -1,0 +1,97 @@
+//! Nodes with several votes (`pc.weight`).
+
+use hortator_sandbox::{Builder, Healed, Node};
+
+use crate::cluster_fixture::{Writers, assert_logged, ids, is_non_primary, since, size, wait_for, with_table};
+use crate::forced_bootstrap::{goes_on_alone, insert};
+use crate::manual_server::is_ready;
+use crate::{ask, provider, run};
+
+fn set_weight(node: Node<'_>, weight: u8) {
+    run(node, &[&format!("SET GLOBAL wsrep_provider_options = 'pc.weight={weight}'")]);
+}
+
+/// `wsrep_cluster_weight`
+fn cluster_weight(node: Node<'_>) -> String {
+    ask(node, "SHOW STATUS LIKE 'wsrep_cluster_weight'")[0][1].clone()
+}
+
+#[test]
+fn a_node_with_two_votes_goes_on_without_the_other_one() {
+    provider::build();
+    let cluster = Builder::cluster(2).start_temporary().unwrap();
+    let [first, second] = [0, 1].map(|index| cluster.node(index));
+    set_weight(first, 2);
+    assert_eq!(cluster_weight(first), "3", "in force when SET GLOBAL returns");
+    wait_for("the other to know", || cluster_weight(second) == "3");
+    assert_logged(&since(second, 0), &["(2 votes)"]);
+    let writers = Writers::on(&cluster, &[0, 1]);
+    writers.wait_for_more();
+
+    second.kill().unwrap();
+    wait_for("the first to go on", || goes_on_alone(first));
+    writers.wait_for_more_of(0);
+    second.start().unwrap();
+    wait_for("both", || cluster.nodes().all(|node| is_ready(node) && size(node).as_deref() == Some("2")));
+    assert_eq!(cluster_weight(first), "3");
+    writers.wait_for_more();
+
+    // Without the two votes there is no majority.
+    first.kill().unwrap();
+    wait_for("the second to lose its quorum", || is_non_primary(second));
+    let error = second.connect().unwrap().execute(b"CREATE DATABASE e").unwrap_err();
+    assert!(error.is_unready(), "{error}");
+    first.start().unwrap();
+    wait_for("both", || cluster.nodes().all(|node| is_ready(node) && size(node).as_deref() == Some("2")));
+    writers.wait_for_more();
+    writers.stop(&cluster);
+}
+
+#[test]
+fn votes_are_given_back_while_other_nodes_are_away() {
+    let cluster = with_table(Builder::cluster(3));
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    let message = first.connect().unwrap().execute(b"SET GLOBAL wsrep_provider_options = 'pc.weight=0'").unwrap_err();
+    assert!(message.to_string().contains("Incorrect arguments to SET"), "{message}");
+    assert_logged(&since(first, 0), &["pc.weight is `0`, but it must be a whole number from 1 to 16"]);
+    set_weight(first, 3);
+    assert_eq!(cluster_weight(first), "5");
+
+    // Two nodes of three have two votes of five.
+    first.isolate().unwrap();
+    wait_for("the others to lose their quorum", || is_non_primary(second) && is_non_primary(third));
+    wait_for("the first to go on", || goes_on_alone(first));
+    assert_eq!((cluster_weight(first).as_str(), cluster_weight(second).as_str()), ("3", "0"));
+    insert(first, 1);
+    set_weight(first, 1);
+    assert_eq!(cluster_weight(first), "1");
+    insert(first, 2);
+    assert_eq!(first.heal().unwrap(), Healed::Synced);
+    wait_for("all nodes", || cluster.nodes().all(|node| is_ready(node) && size(node).as_deref() == Some("3")));
+    insert(third, 3);
+    cluster.nodes().for_each(|node| assert_eq!(ids(node), ["1", "2", "3"]));
+    wait_for("one vote each", || cluster.nodes().all(|node| cluster_weight(node) == "3"));
+
+    // A clean stop takes all votes along.
+    set_weight(first, 4);
+    assert_eq!(cluster_weight(first), "6");
+    first.stop().unwrap();
+    wait_for("the others to go on", || size(second).as_deref() == Some("2") && is_ready(second));
+    insert(second, 4);
+    first.start().unwrap();
+    // The option is back at what my.cnf says.
+    wait_for("all nodes", || cluster.nodes().all(|node| is_ready(node) && cluster_weight(node) == "3"));
+    cluster.nodes().for_each(|node| assert_eq!(ids(node), ["1", "2", "3", "4"]));
+}
+
+#[test]
+fn votes_of_the_configuration_count_from_the_start() {
+    let cluster = with_table(Builder::cluster(2).set("wsrep_provider_options", "pc.weight=2"));
+    wait_for("two votes each", || cluster.nodes().all(|node| cluster_weight(node) == "4"));
+    insert(cluster.node(0), 1);
+    cluster.kill().unwrap();
+    cluster.start().unwrap();
+    cluster
+        .nodes()
+        .for_each(|node| assert_eq!((ids(node), cluster_weight(node)), (vec!["1".to_owned()], "4".to_owned())));
+}
