@@ -20,7 +20,7 @@ fn heavy_leader() -> TestCluster {
 
 fn elect(cluster: &mut TestCluster, id: NodeId) {
     cluster.now_ms += 10_000;
-    cluster.on(id, |raft, now_ms, actions| raft.tick(now_ms, actions));
+    cluster.on(id, super::super::Raft::tick);
 }
 
 fn cut(cluster: &mut TestCluster) {
@@ -30,7 +30,7 @@ fn cut(cluster: &mut TestCluster) {
 fn pass(cluster: &mut TestCluster, id: NodeId, ms: u64) {
     for _ in 0..ms / 5 {
         cluster.now_ms += 5;
-        cluster.on(id, |raft, now_ms, actions| raft.tick(now_ms, actions));
+        cluster.on(id, super::super::Raft::tick);
     }
 }
 
