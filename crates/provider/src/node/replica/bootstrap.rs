@@ -7,6 +7,7 @@ use super::host::Host;
 use crate::consensus::lineage::{Lineage, generation_after};
 use crate::consensus::proposals::Proposals;
 use crate::consensus::raft::Action;
+use crate::gate::GateState;
 use crate::identity::Uuid;
 
 impl<H: Host> Replica<H> {
@@ -33,9 +34,12 @@ impl<H: Host> Replica<H> {
         self.host.note(&format!(
             "{why}: this node bootstraps a cluster without the unreachable nodes, generation {generation}"
         ));
-        // Pending proposals went to a leader that is gone: their outcome is unknown.
-        self.lose_quorum();
-        self.own.payloads.clear();
+        // A node that has told its clients nothing yet goes on as after any other election: what it has proposed is in its log,
+        // or in none of this generation, and is then proposed again (`consensus/proposals.rs`). The others have had an answer.
+        let has_clients = matches!(self.host.gate_state(), GateState::Open | GateState::Paused);
+        if !has_clients {
+            self.own.payloads.clear();
+        }
         if !self.sync_log_to_disk() {
             return;
         }
@@ -59,7 +63,9 @@ impl<H: Host> Replica<H> {
         }
         // No other node can be elected: no reason to wait.
         self.raft.tick(self.raft.deadline_ms().unwrap_or(0), actions);
-        self.own.proposals = Proposals::new();
+        if !has_clients {
+            self.own.proposals = Proposals::new();
+        }
         let (term, leader) = (self.raft.term(), self.raft.leader());
         self.on_leader_changed(term, leader, actions);
     }

@@ -49,7 +49,9 @@ impl<H: Host> Replica<H> {
         let presence =
             |node| if leaver.is_some() { self.presence_since(node, requested_ms) } else { self.presence(node) };
         let next = next_voters(&voters, leaver, self.next_joiner(), presence);
-        let next = next.or_else(|| next_weight(&voters, |node| self.wanted_weight_of(node), presence));
+        let next = next.or_else(|| {
+            next_weight(&voters, |node| self.wanted_weight_of(node), |node| self.presence_with_entries(node))
+        });
         next.is_some_and(|voters| self.propose_voters(voters))
     }
 
@@ -178,6 +180,21 @@ impl<H: Host> Replica<H> {
             // A new leader has not met all nodes yet.
             _ if now - since < NEW_LEADER_GRACE_TIMEOUT_MS => Presence::Unknown,
             _ => Presence::Gone,
+        }
+    }
+
+    /// The same, for a change of weights. A present voter that takes no entries cannot make a majority: it may need an SST, and
+    /// gets none while nothing is committed.
+    fn presence_with_entries(&self, node: NodeId) -> Presence {
+        let nearly_all = self.status.apply_bound.0.saturating_sub(CATCH_UP_LIMIT_ENTRIES);
+        let takes_entries = || {
+            self.raft.progress().any(|it| {
+                it.node == node && it.match_index > Index(0) && it.match_index.0 >= nearly_all && !it.needs_snapshot
+            })
+        };
+        match self.presence(node) {
+            Presence::Present if node != self.own_node() && !takes_entries() => Presence::Unknown,
+            presence => presence,
         }
     }
 
