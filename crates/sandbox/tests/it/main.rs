@@ -31,6 +31,7 @@ mod secure_links;
 mod semisync;
 mod standalone;
 mod status_variables;
+mod stops;
 mod streaming;
 mod transfers;
 mod unidentified_peers;

@@ -35,6 +35,8 @@ pub enum InjectedFault {
     Stop,
     /// A clean stop.
     Leave,
+    /// Clean stops of all nodes at once.
+    LeaveAll,
     /// A server cannot apply a write set that the others can.
     FailApply,
     /// A server applies slowly.
@@ -131,6 +133,7 @@ impl World {
             // The others could then commit without it, and it would not know.
             InjectedFault::Leave if self.settings.continues_alone == Some(one) => {}
             InjectedFault::Leave => self.leave(one),
+            InjectedFault::LeaveAll => all.into_iter().for_each(|slot| self.leave(slot)),
             InjectedFault::FailApply => self.fail_apply(one),
             InjectedFault::ApplySlowly => {
                 let apply_ms = if self.rng.percent(50) { 200 } else { 0 };

@@ -156,6 +156,8 @@ pub struct Process {
     pub ignores_quorum: bool,
     /// `pc.weight`
     pub wanted_weight: u8,
+    /// The node leaves, and orders nothing more.
+    pub is_held: bool,
     /// This process is a witness: it has no server and no tables.
     pub witness: Option<WitnessOrder>,
 }
@@ -205,6 +207,7 @@ impl Process {
             is_verbose: false,
             ignores_quorum: false,
             wanted_weight: 1,
+            is_held: false,
             witness: is_witness.then(WitnessOrder::default),
         }
     }

@@ -80,6 +80,7 @@ impl Settings {
             seed,
             &[
                 (4, InjectedFault::Leave),
+                (1, InjectedFault::LeaveAll),
                 (2, InjectedFault::Crash),
                 (1, InjectedFault::BreakLink),
                 (1, InjectedFault::ApplySlowly),
@@ -184,6 +185,7 @@ impl Settings {
             (3, InjectedFault::Crash),
             (1, InjectedFault::CrashAll),
             (3, InjectedFault::Leave),
+            (1, InjectedFault::LeaveAll),
             (2, InjectedFault::Stop),
             (1, InjectedFault::StallDisk),
             (1, InjectedFault::FillDisk),

@@ -71,7 +71,7 @@ impl LocalNode for Process {
     }
 
     fn can_order(&self) -> bool {
-        self.queue.len() < ORDER_LIMIT
+        self.queue.len() < ORDER_LIMIT && !self.is_held
     }
 
     fn order_committed(

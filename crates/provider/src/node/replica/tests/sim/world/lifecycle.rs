@@ -178,6 +178,7 @@ impl World {
         let process = node.process;
         let Some(replica) = node.replica.as_mut().filter(|replica| replica.host.failed.is_none()) else { return };
         let _ = replica.host.gate.shift(StateEvent::Left);
+        replica.host.is_held = true;
         replica.host.commands.push(Command::Leave);
         node.is_leaving = true;
         self.at(10_000, Event::LeaveTimeout { slot, process });
