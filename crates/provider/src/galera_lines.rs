@@ -27,6 +27,18 @@ pub fn shifts(shift: &Shift, seqno: i64) -> Vec<String> {
     steps.map(|(from, to)| format!("Shifting {} -> {} (TO: {seqno})", from.name(), to.name())).collect()
 }
 
+/// The lines of a node that was away, or has started, and has received from the others' logs what it missed. `after`: the last
+/// seqno that it had; `state`: the view that it takes part from.
+pub fn received_missed(after: i64, state: Gtid) -> Vec<String> {
+    match state.seqno - 1 - after {
+        missed if missed > 0 => vec![
+            format!("Receiving IST...100.0% ({missed}/{missed} events) complete."),
+            format!("IST received: {state}"),
+        ],
+        _ => Vec::new(),
+    }
+}
+
 /// A view that a node has got.
 pub struct ViewLines<'a> {
     /// The members of its last view.

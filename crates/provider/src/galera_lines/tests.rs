@@ -20,6 +20,16 @@ fn each_step_of_a_shift_has_a_line() {
 }
 
 #[test]
+fn a_node_that_was_away_tells_what_it_has_received() {
+    let state = Gtid { history_uuid: Uuid([0xab; 16]), seqno: 40 };
+    assert_eq!(
+        received_missed(29, state),
+        ["Receiving IST...100.0% (10/10 events) complete.", &format!("IST received: {}:40", state.history_uuid)]
+    );
+    assert!(received_missed(39, state).is_empty(), "only its own view is new");
+}
+
+#[test]
 fn a_view_tells_who_has_come_and_gone() {
     let before = [member(1, "n1"), member(2, "n2")];
     let members = [member(1, "n1"), member(3, "n3")];

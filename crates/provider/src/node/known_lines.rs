@@ -18,6 +18,8 @@ pub(super) struct KnownLines {
     /// The members of the last view.
     members: Vec<Member>,
     flow_control_interval: Option<(u64, u64)>,
+    /// The last seqno that the node had when it was away, or when it started.
+    missed_after: Option<i64>,
 }
 
 impl Node {
@@ -42,6 +44,11 @@ impl Node {
     /// The node's tables have reached a view that it is in. Returns whether it takes part from now on: it may have left
     /// meanwhile.
     pub(super) fn take_part(&self) -> bool {
+        let missed_after = lock(&self.known_lines).missed_after.take();
+        if let Some(after) = missed_after {
+            let lines = galera_lines::received_missed(after, self.last_committed());
+            lines.iter().for_each(|line| self.known_line(line));
+        }
         let is_new = self.shift(StateEvent::CaughtUp);
         // A donation may go on over a loss of the quorum.
         self.shift_donor();
@@ -68,8 +75,15 @@ impl Node {
     /// The node has lost the quorum.
     pub(super) fn log_non_primary(&self, shift: &Shift) {
         lock(&self.known_lines).members.clear();
+        let seqno = lock(&self.order).as_ref().map_or(0, |OrderState { order, .. }| order.seqno);
+        self.misses_after(seqno);
         galera_lines::non_primary().iter().for_each(|line| self.known_line(line));
         self.log_shift(shift);
+    }
+
+    /// The node will receive what follows that seqno.
+    pub(super) fn misses_after(&self, seqno: i64) {
+        lock(&self.known_lines).missed_after = Some(seqno);
     }
 
     /// The limits of flow control may have changed.

@@ -32,6 +32,7 @@ fn cut_off_and_back(builder: Builder) {
     assert!(!third.is_isolated());
     assert_eq!(cluster.heal().unwrap_err().to_string(), format!("no node of sandbox `{}` is isolated", cluster.name()));
     assert_eq!(ask(third, "SELECT id FROM d.t"), [["1"]]);
+    wait_for("Galera's words", || since(third, 0).contains(" WSREP: Receiving IST..."));
 
     // A start ends the isolation.
     third.isolate().unwrap();

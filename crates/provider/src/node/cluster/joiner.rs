@@ -77,6 +77,7 @@ impl Node {
             self.note(&remark);
         }
         self.commit_monitor.reset_to(tables_at);
+        self.misses_after(tables_at);
         {
             let mut order_state = lock(&self.order);
             let member = self.member_id();
