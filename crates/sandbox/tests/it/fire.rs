@@ -1,8 +1,8 @@
 //! Three nodes under fire: clients write to all of them while nodes are killed, stopped and isolated. Afterwards no
 //! confirmed write is missing, no transaction is partly there, and all nodes are equal.
 //!
-//! [`work`] is the work of the clients, [`snapshots`] an anomaly of MariaDB that they may see, [`session`] their
-//! connections, [`journal`] their records, [`nemesis`] the faults, [`pace`] the times without writes, [`verdict`] the
+//! [`work`] is the work of the clients, [`histories`] that of clients whose histories [`isolation`] checks for anomalies,
+//! [`snapshots`] an anomaly of MariaDB that they may see, [`session`] their connections, [`journal`] their records, [`nemesis`] the faults, [`pace`] the times without writes, [`verdict`] the
 //! final check, [`figures`] the table of results.
 //!
 //! HORTATOR_FIRE_SECONDS is the time with faults, HORTATOR_SEED the seed, HORTATOR_FIGURES a file for the figures.
@@ -10,6 +10,8 @@
 //! guarantees nothing if all nodes crash.
 
 mod figures;
+mod histories;
+mod isolation;
 mod journal;
 mod nemesis;
 mod pace;
@@ -21,7 +23,7 @@ mod work;
 
 use std::env;
 use std::fs;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,8 @@ const NODES: usize = 3;
 const QUIET: Duration = Duration::from_secs(2);
 /// The kinds of clients of a run: transfers, appends, single rows.
 const KINDS: [(Kind, usize); 3] = [(Kind::Bank, 8), (Kind::Lists, 4), (Kind::Entries, 2)];
+/// The clients whose histories are checked.
+const HISTORIES: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Provider {
@@ -115,13 +119,20 @@ fn under_fire(provider: Provider) {
     let mut dice = Dice::new(seed);
     let shared = Shared::new(Instant::now());
     let fire = Duration::from_secs(seconds);
-    let (journals, nemesis, took) = thread::scope(|scope| {
+    let steps = AtomicI64::new(0);
+    let (journals, history, nemesis, took) = thread::scope(|scope| {
         let end = EndsClients(&shared.is_over);
         let mut clients = Vec::new();
         for kind in KINDS.iter().flat_map(|(kind, count)| std::iter::repeat_n(*kind, *count)) {
             let (number, seed, sandbox, shared) = (clients.len(), dice.next(), &*sandbox, &shared);
             clients.push(scope.spawn(move || work::write(kind, number, sandbox, seed, shared)));
         }
+        let historians: Vec<_> = (0..HISTORIES)
+            .map(|number| {
+                let (seed, sandbox, shared, steps) = (dice.next(), &*sandbox, &shared, &steps);
+                scope.spawn(move || histories::write(number, sandbox, seed, shared, steps))
+            })
+            .collect();
         for node in 0..NODES {
             let (seed, session, shared) = (dice.next(), Session::on(&sandbox, node), &shared);
             scope.spawn(move || work::read(session, seed, shared));
@@ -141,17 +152,21 @@ fn under_fire(provider: Provider) {
         }
         drop(end);
         let journals: Vec<Journal> = clients.into_iter().map(|client| client.join().unwrap()).collect();
-        (journals, nemesis.done, took)
+        let history: Vec<_> = historians.into_iter().flat_map(|client| client.join().unwrap()).collect();
+        (journals, history, nemesis.done, took)
     });
     settle(&sandbox);
     let found = verdict::look(&sandbox, &journals, &shared);
-    let figures = Figures::new(&journals, &nemesis, &shared, &found, took);
+    let anomalies = isolation::check(&history, &histories::last(sandbox.node(0)));
+    let mut figures = Figures::new(&journals, &nemesis, &shared, &found, took);
+    figures.add_anomalies(&history, &anomalies);
     eprintln!("\n{}", figures.table(provider));
     figures.save();
     assert_eq!(found.differences, [""; 0], "the nodes are not equal");
     if provider == Provider::Ours {
         let (told, seen) = (found.told(), shared.told());
         assert!(told.is_empty() && seen.is_empty(), "{}\n{}", told.join("\n"), seen.join("\n"));
+        assert_eq!(anomalies.forbidden(), [""; 0], "anomalies that no isolation level allows");
         assert_eq!(nemesis.helped, 0, "the cluster did not come back by itself");
         assert_eq!(found.crashes, [""; 0], "in the error logs");
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::Provider;
+use super::isolation::{self, Anomaly, Level, Transaction};
 use super::journal::Journal;
 use super::nemesis::Done;
 use super::session::Outcome;
@@ -55,6 +56,21 @@ impl Figures {
             ("longest time without one, s", format!("{:.1}", pace.longest_stall().as_secs_f64())),
             ("seconds until all nodes are back, half / all within", format!("{middle:.1} / {last:.1}")),
         ])
+    }
+
+    /// The anomalies of the histories: those that no level allows, and the one that MariaDB's levels allow, by level.
+    pub fn add_anomalies(&mut self, history: &[Transaction], found: &isolation::Found) {
+        let count = |anomaly| Level::ALL.map(|level| found.count(anomaly, level)).iter().sum::<usize>();
+        let forbidden: Vec<String> = Anomaly::ALL
+            .into_iter()
+            .filter(|anomaly| anomaly.is_forbidden())
+            .map(|anomaly| format!("{} {}", count(anomaly), anomaly.name()))
+            .collect();
+        let confirmed = history.iter().filter(|one| one.outcome == Outcome::Confirmed).count();
+        self.0.push(("transactions with a history, and of these confirmed", format!("{}, {confirmed}", history.len())));
+        self.0.push(("anomalies that no isolation level allows", forbidden.join("; ")));
+        let allowed = Level::ALL.map(|level| format!("{} {}", found.count(Anomaly::GSingle, level), level.name()));
+        self.0.push(("G-single (counted up to 1,000), by level", allowed.join("; ")));
     }
 
     /// The table in Markdown.

@@ -50,10 +50,25 @@ impl<'a> Session<'a> {
         Session { may_move: true, ..Session::on(sandbox, node) }
     }
 
+    /// The index of its node.
+    pub fn node(&self) -> usize {
+        self.node
+    }
+
     /// Runs statements and commits them together.
     pub fn transact(&mut self, body: impl FnOnce(&mut Connection) -> Result<(), Error>) -> Outcome {
+        self.transact_with("DO 0", body)
+    }
+
+    /// The same, after a statement with settings.
+    pub fn transact_with(
+        &mut self,
+        settings: &str,
+        body: impl FnOnce(&mut Connection) -> Result<(), Error>,
+    ) -> Outcome {
         let Some(mut connection) = self.take() else { return Outcome::Refused };
-        if let Err(error) = connection.execute(b"BEGIN").and_then(|_| body(&mut connection)) {
+        let begun = connection.execute(settings.as_bytes()).and_then(|_| connection.execute(b"BEGIN"));
+        if let Err(error) = begun.and_then(|_| body(&mut connection)) {
             self.give_back(connection, error);
             return Outcome::Refused;
         }
