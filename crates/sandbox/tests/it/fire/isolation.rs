@@ -145,10 +145,10 @@ impl Anomaly {
         }
     }
 
-    /// Whether no level allows it. MariaDB's snapshots are not always of one moment, on a standalone server too
-    /// ([`super::snapshots`]), and a plain read before an UPDATE takes no lock: so G-single is counted only.
-    pub fn is_forbidden(self) -> bool {
-        self != Anomaly::GSingle
+    /// Whether the level forbids it. Below SERIALIZABLE, a plain read before an UPDATE takes no lock, and MariaDB's snapshots are
+    /// not always of one moment, on a standalone server too ([`super::snapshots`]): so G-single is allowed there.
+    pub fn is_forbidden(self, level: Level) -> bool {
+        self != Anomaly::GSingle || level == Level::Serializable
     }
 }
 
@@ -165,9 +165,9 @@ impl Found {
         self.0.get(&(anomaly, level)).map_or(0, Vec::len)
     }
 
-    /// What no level allows, with an example of each kind.
+    /// What the levels forbid, with an example of each kind.
     pub fn forbidden(&self) -> Vec<String> {
-        let forbidden = self.0.iter().filter(|((anomaly, _), _)| anomaly.is_forbidden());
+        let forbidden = self.0.iter().filter(|((anomaly, level), _)| anomaly.is_forbidden(*level));
         forbidden
             .map(|((anomaly, level), texts)| {
                 format!("{} at {}: {}, such as {}", anomaly.name(), level.name(), texts.len(), texts[0])

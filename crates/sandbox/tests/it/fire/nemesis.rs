@@ -1,6 +1,7 @@
 //! The faults, and the recovery of the nodes.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,13 +20,14 @@ const HELP_OURS_AFTER: Duration = Duration::from_secs(300);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Each once in every round, in an order from the seed.
-const FAULTS: [Fault; 11] = [
+const FAULTS: [Fault; 12] = [
     Fault::KillOne,
     Fault::KillAll,
     Fault::KillInTurn,
     Fault::KillOneByOne,
     Fault::StopOne,
     Fault::KillOneStopAnother,
+    Fault::TransferState,
     Fault::PauseOne,
     Fault::PauseTwo,
     Fault::IsolateOne,
@@ -47,6 +49,8 @@ enum Fault {
     StopOne,
     /// One node is killed, another is shut down at the same time: the third continues.
     KillOneStopAnother,
+    /// A node that is down loses `grastate.dat`, and receives all tables.
+    TransferState,
     /// SIGSTOP.
     PauseOne,
     /// So that no majority is left.
@@ -78,6 +82,7 @@ impl Done {
             Fault::KillOneByOne => "kill one by one",
             Fault::StopOne => "stop",
             Fault::KillOneStopAnother => "kill one and stop another",
+            Fault::TransferState => "state transfer",
             Fault::PauseOne => "pause one",
             Fault::PauseTwo => "pause two",
             Fault::IsolateOne => "isolate one",
@@ -139,6 +144,11 @@ impl<'a> Nemesis<'a> {
                 node.kill().unwrap();
                 self.sandbox.node(node.number() % super::NODES).stop().unwrap();
                 self.wait(1000, 5000);
+            }
+            Fault::TransferState => {
+                if self.dice.chance(50) { node.stop() } else { node.kill() }.unwrap();
+                fs::remove_file(node.data_dir().join("grastate.dat")).unwrap();
+                self.wait(200, 2000);
             }
             Fault::PauseOne => {
                 node.pause().unwrap();

@@ -12,7 +12,7 @@ pub const TRANSFERS: &str = "transfer";
 pub const APPENDS: &str = "appended";
 pub const ENTRIES: &str = "entry";
 
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 8] = [
     "account (id INT PRIMARY KEY, balance BIGINT NOT NULL)",
     "transfer (c INT, n BIGINT, source INT, target INT, amount BIGINT, PRIMARY KEY (c, n))",
     "list (k INT PRIMARY KEY, length BIGINT NOT NULL)",
@@ -20,10 +20,11 @@ const TABLES: [&str; 7] = [
     "entry (c INT, n BIGINT, PRIMARY KEY (c, n))",
     "history_list (k BIGINT PRIMARY KEY, v MEDIUMTEXT NOT NULL)",
     "history_register (k BIGINT PRIMARY KEY, v BIGINT NOT NULL)",
+    "shape (id INT AUTO_INCREMENT PRIMARY KEY, v INT)",
 ];
 
 /// All rows of a table in the order of its key, as one side of a comparison.
-pub const ROWS: [&str; 7] = [
+pub const ROWS: [&str; 9] = [
     "SELECT 'account', id, balance FROM account ORDER BY id",
     "SELECT 'transfer', c, n, source, target, amount FROM transfer ORDER BY c, n",
     "SELECT 'list', k, length FROM list ORDER BY k",
@@ -31,6 +32,8 @@ pub const ROWS: [&str; 7] = [
     "SELECT 'entry', c, n FROM entry ORDER BY c, n",
     "SELECT 'history_list', k, v FROM history_list ORDER BY k",
     "SELECT 'history_register', k, v FROM history_register ORDER BY k",
+    "SHOW CREATE TABLE shape",
+    "SELECT 'shape', s.* FROM shape s ORDER BY id",
 ];
 
 /// Each query returns a number that must be zero.
