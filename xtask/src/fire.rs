@@ -96,16 +96,19 @@ fn page(date: &str, wanted: &Wanted, seed: u64, columns: &[(&str, String)]) -> S
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let (minutes, provider) = (wanted.minutes, &wanted.provider);
     let mut text = format!(
-        "# Three nodes under fire\n\n\
-         {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, each provider's own defaults. Fourteen clients\n\
-         transfer money, append to lists and write rows on all nodes, and move to the next node when theirs does not answer.\n\
-         Meanwhile nodes are killed (one, all at once, one after the other), shut down, stopped (SIGSTOP) and isolated (by the\n\
-         providers' own option), and brought back each time. Clients record their confirmed writes; the final check looks for\n\
-         them on every node. Repeat with:\n\n    \
+        "# Three nodes under faults\n\n\
+         {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, default options of each provider. Fourteen\n\
+         clients transfer money, append to lists and write rows on all nodes. Four more run transactions at all isolation\n\
+         levels, some of them as fragments, and their histories are checked for the anomalies of A. Adya's levels. On\n\
+         Hortator's nodes, one client changes the definition of a table. A client whose node does not answer continues on the\n\
+         next node. Meanwhile the test kills nodes (one, all at once, one after the other), shuts them down, has them receive\n\
+         all tables, pauses them (SIGSTOP), isolates them (with the provider's own switch), and brings them back each time.\n\
+         The clients remember all confirmed transactions, and the test looks for them on every node at the end. Run it again\n\
+         with:\n\n    \
          cargo xtask fire {minutes} --provider {provider} --seed {seed}\n\n\
-         A seed gives the same faults and clients, but not the same interleaving. With that setting Galera does not promise to\n\
-         keep confirmed writes when no node is left. Its nodes are then started as an operator would, the most advanced one\n\
-         first; Hortator's nodes are simply started.{}\n\n",
+         A seed reproduces the same faults and clients, not the same timing. With this setting, Galera does not promise to\n\
+         keep transactions when all nodes are down. The test starts Galera's nodes as an operator has to, the most advanced\n\
+         one first. It just starts Hortator's nodes.{}\n\n",
         if columns.len() > 1 { " Both ran at the same time on the same machine." } else { "" }
     );
     text.push_str(&table(columns));
