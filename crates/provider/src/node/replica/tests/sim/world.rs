@@ -2,6 +2,7 @@
 
 mod health;
 mod lifecycle;
+mod node;
 
 use std::collections::BTreeMap;
 
@@ -22,10 +23,11 @@ use crate::identity::{Gtid, Uuid};
 use crate::log::{Index, LogRecords};
 use crate::node::replica::{self, Command, Pause, Replica, RetainTime, SstResult, initial_state};
 use crate::node::{Error, TotalOrder};
-use crate::node_state::StateEvent;
 use crate::protocol::ProtocolRange;
 use crate::saved_state::SavedState;
 use crate::seeds::Rng;
+
+pub use node::Node;
 
 const HISTORY: Uuid = Uuid([7; 16]);
 /// The engine flushes its tables at least that often …
@@ -113,33 +115,6 @@ pub enum Event {
 pub enum Arrival {
     Link(Box<links::Event>),
     Time,
-}
-
-pub struct Node {
-    /// None: the process is down.
-    pub replica: Option<Box<Replica<Process>>>,
-    /// The disk, while the process is down.
-    pub disk: Disk,
-    /// What the installed release speaks.
-    pub versions: ProtocolRange,
-    /// When a process of the newest release ran here last.
-    pub newest_until_ms: Option<u64>,
-    /// The number of the process.
-    process: u64,
-    /// What has arrived while it was stopped, or waited for its disk.
-    inbox: Vec<Arrival>,
-    is_syncing: bool,
-    pub stopped_until_ms: u64,
-    pub stalls_once: bool,
-    pub apply_ms: u64,
-    /// `pc.weight`
-    pub wanted_weight: u8,
-    is_apply_planned: bool,
-    run_at_ms: u64,
-    is_leaving: bool,
-    /// Its clock: the start, and how many of its milliseconds are 1000 real ones.
-    started_ms: u64,
-    pace: u64,
 }
 
 pub struct World {

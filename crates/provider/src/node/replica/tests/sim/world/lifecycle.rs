@@ -1,6 +1,7 @@
 //! Starts, crashes and stops of processes, and the SSTs between them.
 
 use super::*;
+use crate::node_state::StateEvent;
 
 impl World {
     pub(super) fn begin_sst(&mut self, donor: Slot) {
