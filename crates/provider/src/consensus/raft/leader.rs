@@ -156,8 +156,8 @@ impl Raft {
         })
     }
 
-    /// Where one voter has a majority alone: what a second voter has, too, durably. A commit waits for it, so that the loss of
-    /// one disk loses nothing that was committed while two nodes were there. None: no second voter is there, or near.
+    /// Where one voter has a majority alone: what two voters have, durably. A commit waits for it, so that the loss of one disk
+    /// loses nothing that was committed while two nodes were there. None: no other voter is there, or near.
     fn second_copy(&self, leader_state: &LeaderState) -> Option<Index> {
         let since = self.now_ms.saturating_sub(self.timing.election_ms);
         let last = self.log_meta.last().index.0;
@@ -170,7 +170,8 @@ impl Raft {
         let others = self.membership().voters.iter().filter(|voter| **voter != self.id);
         let others = others.filter_map(|voter| leader_state.progress.get(voter));
         let there = others.filter(|progress| progress.last_contact_ms >= since).filter(is_near);
-        there.map(|progress| progress.match_index).max()
+        let other = there.map(|progress| progress.match_index).max()?;
+        Some(if self.is_voter() { other.min(self.durable_index) } else { other })
     }
 
     /// Sends the new commit index at once to followers that get no entries now: their clients wait for it.
