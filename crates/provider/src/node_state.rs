@@ -5,7 +5,8 @@
 //!                        └► JOINER ┘
 //! ```
 //!
-//! A node without a quorum is open, from any state; one that leaves or fails is closed. The state decides whether the node
+//! A node that takes part and loses the quorum is open until it has caught up again; one that leaves or fails is closed. The
+//! state decides whether the node
 //! takes write sets (`gate`), and gives `wsrep_local_state` (`status`) and the "Shifting" lines of the error log
 //! (`galera_lines`).
 

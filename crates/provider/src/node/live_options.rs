@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use super::cluster::{ClusterHandle, ClusterStatus, Command};
 use super::{Error, Node, lock};
+use crate::protocol::ProtocolVersion;
 use crate::server::Level;
 
-/// How long SET GLOBAL waits for a change of `pc.weight`.
-const WEIGHT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long SET GLOBAL waits for a change of `pc.weight`. Meanwhile the server takes no new connections.
+const WEIGHT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two looks meanwhile.
 const WEIGHT_POLL: Duration = Duration::from_millis(10);
 
@@ -48,11 +49,13 @@ impl Node {
         let begun = Instant::now();
         let counts = |status: &ClusterStatus| status.has_quorum && !status.is_single_node;
         while counts(&cluster.status()) && !cluster.is_over() {
-            let now = cluster.raft_status().weight;
+            let status = cluster.raft_status();
+            let now = status.weight;
             if now == weight {
                 return;
             }
-            if begun.elapsed() >= WEIGHT_TIMEOUT {
+            let can_change = now > 0 && status.protocol >= Some(ProtocolVersion::WEIGHTS);
+            if !can_change || begun.elapsed() >= WEIGHT_TIMEOUT {
                 let text = format!(
                     "pc.weight={weight} is not in force yet, the node has {now}: the leader changes the number of votes when \
                      a majority agrees, and all nodes have a release that counts them"

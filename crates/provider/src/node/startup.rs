@@ -8,6 +8,7 @@
 //! view(N) takes no seqno. It contains the member ID from before the crash beside the new one, so that the server keeps
 //! the streaming transactions of the old one; view(M+1), without it, makes the server roll them back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -124,7 +125,10 @@ impl Node {
             let (_, entry) = decoded.map_err(|error| crate::recovery::Error::Entry { index: index.0, error })?;
             match entry {
                 Entry::Membership(latest) => {
-                    voters = Some(latest.into_iter().map(|voter| voter.address).collect::<Vec<_>>());
+                    // A voter with several votes stands several times.
+                    let addresses: BTreeMap<_, _> =
+                        latest.into_iter().map(|voter| (voter.node, voter.address)).collect();
+                    voters = Some(addresses.into_values().collect::<Vec<_>>());
                 }
                 Entry::View { members: latest, .. } | Entry::CommitCut(CommitCut { members: latest, .. }) => {
                     members = Some(latest.into_iter().map(|member| member.name).collect());

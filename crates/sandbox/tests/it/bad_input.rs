@@ -67,7 +67,7 @@ fn options_that_are_none() {
         ("log.retian=1G", "`log.retian` is not an option of this provider"),
         ("log.segment=much", "log.segment is a size such as 128M, not `much`"),
         ("log.sync", "`log.sync` has no value"),
-        ("pc.weight=2", "pc.weight is `2`, and this provider knows only pc.weight=1: a Raft quorum counts voters"),
+        ("pc.weight=17", "pc.weight is `17`, but it must be a whole number from 1 to 16"),
     ] {
         let error =
             Builder::cluster(1).set("wsrep_provider_options", options).start_temporary().unwrap_err().to_string();
@@ -76,7 +76,7 @@ fn options_that_are_none() {
     let cluster = cluster();
     let node = cluster.node(0);
     let mut connection = node.connect().unwrap();
-    for options in ["log.retian=1G", "log.segment=2M", "pc.weight=3"] {
+    for options in ["log.retian=1G", "log.segment=2M", "pc.weight=0"] {
         let error = connection.execute(format!("SET GLOBAL wsrep_provider_options = '{options}'").as_bytes());
         assert!(error.is_err(), "{options}");
     }

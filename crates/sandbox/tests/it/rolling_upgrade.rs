@@ -105,7 +105,7 @@ fn rolling_upgrade() {
     for node in cluster.nodes() {
         wait_for("the new version", || versions(node) == ("9".to_owned(), "7-9".to_owned()));
         assert_logged(&since(node, 0), &["protocol version 9 is in force"]);
-        assert!(hard_state(node).contains("version: 5\nprotocol_version: 8\n"), "{}", hard_state(node));
+        assert!(hard_state(node).contains("version: 5\nprotocol_version: 9\n"), "{}", hard_state(node));
     }
     writers.wait_for_more();
 

@@ -63,6 +63,9 @@ fn votes_are_given_back_while_other_nodes_are_away() {
     wait_for("the first to go on", || goes_on_alone(first));
     assert_eq!((cluster_weight(first).as_str(), cluster_weight(second).as_str()), ("3", "0"));
     insert(first, 1);
+    // A statement that fails is decided by the votes that are there.
+    let error = first.connect().unwrap().execute(b"ALTER TABLE d.t ADD COLUMN id INT").unwrap_err();
+    assert_eq!(error.code(), Some(1060), "{error}");
     set_weight(first, 1);
     assert_eq!(cluster_weight(first), "1");
     insert(first, 2);

@@ -49,7 +49,11 @@ impl Raft {
     /// # Errors
     /// This node is not the leader, or the membership cannot change now.
     pub fn append(&mut self, memberships: &[Option<Membership>], out: &mut Vec<Action>) -> Result<Index, AppendError> {
-        let State::Leader(leader_state) = &self.state else { return Err(AppendError::NotLeader(self.leader)) };
+        let last = self.log_meta.last().index;
+        let State::Leader(leader_state) = &mut self.state else { return Err(AppendError::NotLeader(self.leader)) };
+        for progress in leader_state.progress.values_mut().filter(|progress| progress.match_index == last) {
+            progress.last_level_ms = self.now_ms;
+        }
         if leader_state.transfer.is_some() {
             return Err(AppendError::TransferInProgress);
         }

@@ -103,7 +103,7 @@ impl Raft {
         progress.last_contact_ms = self.now_ms;
         progress.answered_round = progress.answered_round.max(round);
         if is_accepted {
-            progress.on_accepted(round, upto);
+            progress.on_accepted(round, upto, self.now_ms);
             self.advance_commit_index(out);
             self.resume_sending(from, out);
             self.drop_removed_voter(from);
@@ -157,12 +157,16 @@ impl Raft {
     }
 
     /// Where one voter has a majority alone: what two voters have, durably. A commit waits for it, so that the loss of one disk
-    /// loses nothing that was committed while two nodes were there. None: no other voter is there, or near.
+    /// loses nothing that was committed while two nodes were there. None: no other voter is there, or near, or it has taken
+    /// nothing for a while: its disk may hang.
     fn second_copy(&self, leader_state: &LeaderState) -> Option<Index> {
         let since = self.now_ms.saturating_sub(self.timing.election_ms);
-        let last = self.log_meta.last().index.0;
+        let last = self.log_meta.last().index;
         let is_near = |progress: &&Progress| match progress.state {
-            ProgressState::Replicate => progress.match_index.0.saturating_add(NEAR_ENTRIES) >= last,
+            ProgressState::Replicate => {
+                progress.match_index.0.saturating_add(NEAR_ENTRIES) >= last.0
+                    && (progress.match_index == last || progress.last_level_ms >= since)
+            }
             // A new link, or a new leader.
             ProgressState::Probe => true,
             ProgressState::NeedsSnapshot => false,
@@ -170,8 +174,13 @@ impl Raft {
         let others = self.membership().voters.iter().filter(|voter| **voter != self.id);
         let others = others.filter_map(|voter| leader_state.progress.get(voter));
         let there = others.filter(|progress| progress.last_contact_ms >= since).filter(is_near);
-        let other = there.map(|progress| progress.match_index).max()?;
-        Some(if self.is_voter() { other.min(self.durable_index) } else { other })
+        let mut have: Vec<Index> = there.map(|progress| progress.match_index).collect();
+        if have.is_empty() {
+            return None;
+        }
+        have.extend(self.is_voter().then_some(self.durable_index));
+        have.sort_unstable();
+        have.iter().rev().nth(1).copied()
     }
 
     /// Sends the new commit index at once to followers that get no entries now: their clients wait for it.

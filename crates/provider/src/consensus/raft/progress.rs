@@ -25,6 +25,8 @@ pub(super) struct Progress {
     pub(super) state: ProgressState,
     /// Time of its last message.
     pub(super) last_contact_ms: u64,
+    /// When it had everything, or took entries, the last time.
+    pub(super) last_level_ms: u64,
     /// The latest round that it has answered.
     pub(super) answered_round: u64,
     /// Rejections of earlier rounds are stale.
@@ -50,6 +52,7 @@ impl Progress {
             next_index: log_meta.last().index.next(),
             state: ProgressState::Probe,
             last_contact_ms: now_ms,
+            last_level_ms: now_ms,
             answered_round: 0,
             probe_round: round,
             sent_commit: Index(0),
@@ -95,7 +98,10 @@ impl Progress {
     }
 
     /// The node holds everything up to `upto`, durably.
-    pub(super) fn on_accepted(&mut self, round: u64, upto: Index) {
+    pub(super) fn on_accepted(&mut self, round: u64, upto: Index, now_ms: u64) {
+        if upto > self.match_index {
+            self.last_level_ms = now_ms;
+        }
         self.match_index = self.match_index.max(upto);
         self.next_index = self.next_index.max(self.match_index.next());
         if round >= self.probe_round {

@@ -66,6 +66,8 @@ impl<H: Host> Replica<H> {
         if !has_clients {
             self.own.proposals = Proposals::new();
         }
+        // Nothing is appended before the new term is saved.
+        self.leader_duties = None;
         let (term, leader) = (self.raft.term(), self.raft.leader());
         self.on_leader_changed(term, leader, actions);
     }

@@ -2,6 +2,7 @@
 
 use super::Replica;
 use super::host::Host;
+use crate::consensus::NodeId;
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, MemberStatus};
 use crate::entry;
 use crate::identity::Uuid;
@@ -34,9 +35,10 @@ impl<H: Host> Replica<H> {
         let votes: Vec<InconsistencyVote> = self.voting_members().into_iter().map(vote_by).collect();
         let witnesses = self.witnesses();
         let voters = self.hard_state.voters.len() - witnesses;
+        let has_most_votes = self.has_most_votes();
         let result = match (votes.as_slice(), own_status.apply_error) {
-            // A node that a witness keeps going decides like a single one.
-            ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 || witnesses > 0 => {
+            // A node that a witness, or its weight, keeps going decides like a single one.
+            ([InconsistencyVote::Failed(_)], Some(apply_error)) if voters == 1 || witnesses > 0 || has_most_votes => {
                 if !self.host.is_own_statement() {
                     // The failed write set is of a former member ID, or of a node that has left: its client's answer is
                     // unknown.
@@ -45,13 +47,24 @@ impl<H: Host> Replica<H> {
                 }
                 Some(VoteResult { error: apply_error.cause(), agreeing: 1 })
             }
-            _ => vote_result::tally(&votes).filter(|_| votes.len() * 2 > voters),
+            _ => vote_result::tally(&votes).filter(|_| votes.len() * 2 > voters || has_most_votes),
         };
         let Some(result) = result else { return false };
         let outcome = if result.error == 0 { "it is applied" } else { "all nodes skip it" };
         let (agreeing, all) = (result.agreeing, votes.len());
         self.host.note(&format!("inconsistency vote on seqno {seqno}: {agreeing} of {all} nodes, {outcome}"));
         self.propose(entry::encode_vote_result(seqno, result), None)
+    }
+
+    /// Whether the nodes that are here, this one included, have most of the votes. With equal weights that follows from their
+    /// number.
+    fn has_most_votes(&self) -> bool {
+        let membership = self.raft.membership();
+        let is_here = |node: &NodeId| {
+            let peer = self.peers.get(node);
+            *node == self.own_node() || peer.is_some_and(|peer| peer.unlinked_since_ms.is_none() && !peer.is_leaving)
+        };
+        membership.votes_of(is_here) >= membership.majority()
     }
 
     /// The present members of the view, and linked voters that are not in the view, or not yet. Not witnesses, which

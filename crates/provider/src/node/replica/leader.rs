@@ -137,11 +137,10 @@ impl<H: Host> Replica<H> {
         let has_seen =
             self.ordered.index.is_some_and(|ordered| ordered.max(self.ordered.scanned_upto) >= ready_at.max(latest));
         let is_deciding = has_seen && is_due && self.decide_inconsistencies();
-        // A node that leaves orders nothing more. That what it has is committed is enough to take the votes of others that
-        // leave with it: the voters follow the commit index.
-        let may_remove = self.leave.is_leaving && self.raft.commit_index() >= ready_at.max(latest);
-        let is_changing =
-            is_deciding || is_due && (is_ready && self.reconcile() || may_remove && self.reconcile_membership());
+        // A node that leaves orders nothing more, and one with a long queue does so slowly. That what it has is committed is enough
+        // to take votes: the voters follow the commit index.
+        let may_remove = self.status.apply_bound >= ready_at.max(latest) && self.leaver().is_some();
+        let is_changing = is_deciding || is_due && (is_ready && self.reconcile() || may_remove && self.remove_leaver());
         // A commit cut records verdicts, which a witness does not know.
         if is_ready && is_due && !is_changing && !self.is_witness {
             self.propose_commit_cut();

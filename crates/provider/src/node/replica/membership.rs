@@ -41,17 +41,32 @@ impl<H: Host> Replica<H> {
             self.has_uncommitted_bootstrap = false;
             return self.propose_voters(voters);
         }
-        let leaver = self.peers.iter().find(|(node, peer)| peer.is_leaving && voters.contains_key(node));
-        let leaver = leaver
-            .map(|(node, _)| *node)
-            .or_else(|| (self.leave.is_leaving && voters.len() > 1).then(|| self.own_node()));
-        let requested_ms = self.leave_requested_ms(leaver);
-        let presence =
-            |node| if leaver.is_some() { self.presence_since(node, requested_ms) } else { self.presence(node) };
-        let next = next_voters(&voters, leaver, self.next_joiner(), presence);
+        if self.leaver().is_some() {
+            return self.remove_leaver();
+        }
+        let next = next_voters(&voters, None, self.next_joiner(), |node| self.presence(node));
         let next = next.or_else(|| {
             next_weight(&voters, |node| self.wanted_weight_of(node), |node| self.presence_with_entries(node))
         });
+        next.is_some_and(|voters| self.propose_voters(voters))
+    }
+
+    /// The next voter to remove.
+    pub(super) fn leaver(&self) -> Option<NodeId> {
+        let voters = &self.hard_state.voters;
+        let leaver = self.peers.iter().find(|(node, peer)| peer.is_leaving && voters.contains_key(node));
+        let own = || (self.leave.is_leaving && voters.len() > 1).then(|| self.own_node());
+        leaver.map(|(node, _)| *node).or_else(own)
+    }
+
+    /// Takes a vote of a voter that leaves, or of one that is gone. True: a change is in flight.
+    pub(super) fn remove_leaver(&mut self) -> bool {
+        let leaver = self.leaver();
+        let requested_ms = self.leave_requested_ms(leaver);
+        if leaver.is_none() || !self.raft.can_change_membership() {
+            return false;
+        }
+        let next = next_voters(&self.voters(), leaver, None, |node| self.presence_since(node, requested_ms));
         next.is_some_and(|voters| self.propose_voters(voters))
     }
 

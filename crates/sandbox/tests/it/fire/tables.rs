@@ -24,7 +24,7 @@ const TABLES: [&str; 8] = [
 ];
 
 /// All rows of a table in the order of its key, as one side of a comparison.
-pub const ROWS: [&str; 9] = [
+pub const ROWS: [&str; 10] = [
     "SELECT 'account', id, balance FROM account ORDER BY id",
     "SELECT 'transfer', c, n, source, target, amount FROM transfer ORDER BY c, n",
     "SELECT 'list', k, length FROM list ORDER BY k",
@@ -32,7 +32,11 @@ pub const ROWS: [&str; 9] = [
     "SELECT 'entry', c, n FROM entry ORDER BY c, n",
     "SELECT 'history_list', k, v FROM history_list ORDER BY k",
     "SELECT 'history_register', k, v FROM history_register ORDER BY k",
-    "SHOW CREATE TABLE shape",
+    // Not SHOW CREATE TABLE: each node has its own next AUTO_INCREMENT.
+    "SELECT 'shape', COLUMN_NAME, COLUMN_TYPE, ORDINAL_POSITION FROM information_schema.COLUMNS \
+     WHERE TABLE_SCHEMA = 'fire' AND TABLE_NAME = 'shape' ORDER BY ORDINAL_POSITION",
+    "SELECT 'shape', INDEX_NAME, COLUMN_NAME FROM information_schema.STATISTICS \
+     WHERE TABLE_SCHEMA = 'fire' AND TABLE_NAME = 'shape' ORDER BY INDEX_NAME, COLUMN_NAME",
     "SELECT 'shape', s.* FROM shape s ORDER BY id",
 ];
 

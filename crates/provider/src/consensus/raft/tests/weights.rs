@@ -67,6 +67,21 @@ fn a_commit_waits_for_a_second_copy_while_another_voter_is_there() {
 }
 
 #[test]
+fn a_commit_does_not_wait_for_a_voter_whose_disk_hangs() {
+    let mut cluster = heavy_leader();
+    let before = cluster.raft(ONE).commit_index();
+    cluster.set_syncing(TWO, false);
+    // It answers heartbeats all the same.
+    pass(&mut cluster, ONE, 5_000);
+    cluster.append(ONE, None).unwrap();
+    assert_eq!(cluster.raft(ONE).commit_index(), before, "it had everything until now");
+    pass(&mut cluster, ONE, 5_000);
+    assert_eq!(cluster.raft(ONE).commit_index(), before.next());
+    cluster.append(ONE, None).unwrap();
+    assert_eq!(cluster.raft(ONE).commit_index(), Index(before.0 + 2), "nor do the next ones");
+}
+
+#[test]
 fn votes_change_one_by_one() {
     let mut cluster = TestCluster::new(&[1, 2]);
     elect(&mut cluster, ONE);

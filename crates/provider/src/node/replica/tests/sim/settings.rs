@@ -189,6 +189,7 @@ impl Settings {
             (2, InjectedFault::Stop),
             (1, InjectedFault::StallDisk),
             (1, InjectedFault::FillDisk),
+            (1, InjectedFault::FailApply),
             (1, InjectedFault::ApplySlowly),
         ];
         let releases = [(6, InjectedFault::Upgrade), (2, InjectedFault::Downgrade)];
