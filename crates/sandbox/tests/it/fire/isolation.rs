@@ -184,11 +184,14 @@ pub fn check(history: &[Transaction], last: &BTreeMap<Key, Vec<i64>>) -> Found {
     check_reads(history, &versions, &mut found);
     check_writes(history, &versions, &mut found);
     let graph = graph_of(history, &versions);
-    let cycles = [
+    let mut cycles = vec![
         (Anomaly::G0, graph.cycles(&[Edge::Overwrites])),
         (Anomaly::G1c, graph.cycles(&[Edge::Overwrites, Edge::Reads])),
-        (Anomaly::GSingle, graph.cycles_with_one_miss()),
     ];
+    cycles.extend(Level::ALL.map(|level| {
+        let of_level = (0..history.len()).filter(|at| history[*at].level == level);
+        (Anomaly::GSingle, graph.cycles_with_one_miss(of_level))
+    }));
     for (anomaly, cycles) in cycles {
         for cycle in cycles {
             // A cycle of writes over one another is no G1c, too.

@@ -60,20 +60,17 @@ impl Graph {
             .collect()
     }
 
-    /// Cycles with one missed write, and otherwise writes over and reads of one another.
-    pub fn cycles_with_one_miss(&self) -> Vec<Cycle> {
-        let mut cycles = Vec::new();
-        for (from, next) in self.next.iter().enumerate() {
-            for (_, to) in next.iter().filter(|(edge, _)| *edge == Edge::Misses) {
-                if cycles.len() >= LIMIT {
-                    return cycles;
-                }
-                if let Some(way) = self.way(*to, from, &[Edge::Overwrites, Edge::Reads], None, LONGEST_WAY) {
-                    cycles.push([vec![(from, Edge::Misses)], way].concat());
-                }
-            }
-        }
-        cycles
+    /// Cycles with one missed write, and otherwise writes over and reads of one another, from these transactions.
+    pub fn cycles_with_one_miss(&self, of: impl Iterator<Item = usize>) -> Vec<Cycle> {
+        let missed = |from: usize| {
+            let misses = self.next[from].iter().filter(|(edge, _)| *edge == Edge::Misses);
+            misses.map(move |(_, to)| (from, *to))
+        };
+        let cycles = of.flat_map(missed).filter_map(|(from, to)| {
+            let way = self.way(to, from, &[Edge::Overwrites, Edge::Reads], None, LONGEST_WAY)?;
+            Some([vec![(from, Edge::Misses)], way].concat())
+        });
+        cycles.take(LIMIT).collect()
     }
 
     /// The shortest way, of one edge or more, without the end.
