@@ -99,10 +99,10 @@ fn page(date: &str, wanted: &Wanted, seed: u64, columns: &[(&str, String)]) -> S
         "# Three nodes under faults\n\n\
          {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, default options of each provider. Fourteen\n\
          clients transfer money, append to lists and write rows on all nodes. Four more run transactions at all isolation\n\
-         levels, some of them as fragments, and their histories are checked for the anomalies of A. Adya's levels. On\n\
-         Hortator's nodes, one client changes the definition of a table. A client whose node does not answer continues on the\n\
-         next node. Meanwhile the test kills nodes (one, all at once, one after the other), shuts them down, has them receive\n\
-         all tables, pauses them (SIGSTOP), isolates them (with the provider's own switch), and brings them back each time.\n\
+         levels, some of them as fragments, and their histories are checked for the anomalies of A. Adya's levels. A client\n\
+         whose node does not answer continues on the next node. Meanwhile the test kills nodes (one, all at once, one after\n\
+         the other), shuts them down, pauses them (SIGSTOP), isolates them (with the provider's own switch), and brings them\n\
+         back each time. On Hortator's nodes, one client changes the definition of a table, and nodes receive all tables.\n\
          The clients remember all confirmed transactions, and the test looks for them on every node at the end. Run it again\n\
          with:\n\n    \
          cargo xtask fire {minutes} --provider {provider} --seed {seed}\n\n\
