@@ -1,6 +1,6 @@
 //! Options that every commit, or every round of the Raft driver, reads: without a lock where it must be fast.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::options::Options;
@@ -15,6 +15,8 @@ pub struct Limits {
     flow_control: Mutex<FlowControlLimits>,
     /// `cert.optimistic_pa=no`.
     follows_source: AtomicBool,
+    /// `pc.weight`.
+    weight: AtomicU8,
 }
 
 /// When flow control starts and ends.
@@ -52,6 +54,12 @@ impl Limits {
         self.write_set_bytes.store(options.write_set_limit_bytes(), Ordering::Relaxed);
         *self.flow_control.lock().unwrap_or_else(PoisonError::into_inner) = options.flow_control();
         self.follows_source.store(!options.is_parallel_apply_optimistic(), Ordering::Relaxed);
+        self.weight.store(options.weight(), Ordering::Relaxed);
+    }
+
+    /// The number of votes that the node wants.
+    pub fn weight(&self) -> u8 {
+        self.weight.load(Ordering::Relaxed)
     }
 
     /// The largest write set in bytes.

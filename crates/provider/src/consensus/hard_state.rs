@@ -26,9 +26,9 @@
 //!
 //! The checksum is the CRC-32 (IEEE) of all text before its line. `voted_for` may be `none`. The generations are the
 //! current one and the earlier ones ([`Lineage`]). A line `pending_voters` has the term and the index of an entry that
-//! changes the voters, and those voters. A voter with several votes (`pc.weight`) stands that often. Version 1 has no generations, version 2 no snapshot, version 3 no pending voters,
-//! version 4 no protocol version: it is the first one. All are read, and version 4 is written until another protocol
-//! version is in force (the module `protocol`).
+//! changes the voters, and those voters. A voter with several votes (`pc.weight`) stands that often. Version 1 has no
+//! generations, version 2 no snapshot, version 3 no pending voters, version 4 no protocol version: it is the first one. All
+//! are read, and version 4 is written until another protocol version is in force (the module `protocol`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -172,6 +172,13 @@ impl HardState {
         let mut membership = Membership::default();
         self.voters.keys().for_each(|voter| membership.set_weight(*voter, self.weight(*voter)));
         membership
+    }
+
+    /// Sets the voters, with their addresses and votes.
+    pub fn set_voters(&mut self, addresses: BTreeMap<NodeId, String>, membership: &Membership) {
+        let votes = addresses.keys().map(|node| (*node, membership.weight(*node)));
+        self.weights = votes.filter(|(_, votes)| *votes > 1).collect();
+        self.voters = addresses;
     }
 
     /// Writes the file. When it returns, the file is whole and on disk.

@@ -120,7 +120,7 @@ impl Node {
             Some(log) => {
                 let last = log.last();
                 // Its votes change when another node joins.
-                let weight = lock(&self.options).weight();
+                let weight = self.limits.weight();
                 let (last_index, commit_index, applied_index) = (last, last, last);
                 Arc::new(RaftStatus { last_index, commit_index, applied_index, weight, ..(*status).clone() })
             }

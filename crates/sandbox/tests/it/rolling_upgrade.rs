@@ -7,6 +7,7 @@ use std::thread;
 use hortator_sandbox::{Builder, Node, Sandbox};
 
 use crate::cluster_fixture::{Writers, assert_logged, remove_provider_files, since, wait_for};
+use crate::weights::{cluster_weight, set_weight};
 use crate::{ask, releases};
 
 /// The provider's file that nodes load when they start.
@@ -92,6 +93,10 @@ fn rolling_upgrade() {
     writers.wait_for_more();
     are(third, "7", "7-9");
     are(first, "7", "7-7");
+    // The previous release could not count them.
+    set_weight(second, 2);
+    assert_logged(&since(second, 0), &["pc.weight=2 is not in force yet, the node has 1"]);
+    assert_eq!(cluster_weight(second), "3");
 
     // With the last one the new version comes into force, and a node is killed right then.
     first.stop().unwrap();
@@ -107,6 +112,7 @@ fn rolling_upgrade() {
         assert_logged(&since(node, 0), &["protocol version 9 is in force"]);
         assert!(hard_state(node).contains("version: 5\nprotocol_version: 9\n"), "{}", hard_state(node));
     }
+    wait_for("the votes", || cluster_weight(second) == "4");
     writers.wait_for_more();
 
     // There is no way back: the node's own files refuse the previous release …

@@ -7,12 +7,12 @@ use crate::forced_bootstrap::{goes_on_alone, insert};
 use crate::manual_server::is_ready;
 use crate::{ask, provider, run};
 
-fn set_weight(node: Node<'_>, weight: u8) {
+pub fn set_weight(node: Node<'_>, weight: u8) {
     run(node, &[&format!("SET GLOBAL wsrep_provider_options = 'pc.weight={weight}'")]);
 }
 
 /// `wsrep_cluster_weight`
-fn cluster_weight(node: Node<'_>) -> String {
+pub fn cluster_weight(node: Node<'_>) -> String {
     ask(node, "SHOW STATUS LIKE 'wsrep_cluster_weight'")[0][1].clone()
 }
 

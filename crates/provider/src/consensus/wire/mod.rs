@@ -27,8 +27,8 @@
 //!
 //! The fields in order, nothing after the last. A text or a payload is its length in bytes (4) and the bytes, a list
 //! its number of items (4) and the items, a flag one byte (0 or 1), a log id its term (8) and index (8), a membership
-//! the ascending list of its voters (8 each), from version 9 on each as often as it has votes, a lineage the list of its generations (16 each, newest first), an
-//! optional field a flag and the field if it is there.
+//! the ascending list of its voters (8 each), from version 9 on each as often as it has votes, a lineage the list of its
+//! generations (16 each, newest first), an optional field a flag and the field if it is there.
 //!
 //! | kind | frame | fields |
 //! |---|---|---|

@@ -221,7 +221,7 @@ impl LocalNode for NodeHost {
     }
 
     fn wanted_weight(&self) -> u8 {
-        lock(&self.node.options).weight()
+        self.node.limits.weight()
     }
 
     fn set_lineage_of_tables(&mut self, lineage: Lineage) {

@@ -40,7 +40,7 @@ use super::Replica;
 use super::host::Host;
 use crate::consensus::lineage::LineageRelation;
 use crate::consensus::proposals::{Proposals, SessionId};
-use crate::consensus::raft::{Action, Candidacy, LogId, Term};
+use crate::consensus::raft::{Action, Candidacy, LogId, Membership, Term};
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, Hello};
 use crate::entry;
 use crate::gate::GateState;
@@ -319,8 +319,7 @@ impl<H: Host> Replica<H> {
         };
         (self.hard_state.term, self.hard_state.voted_for) = (committed.term, None);
         self.hard_state.pending_memberships.clear();
-        self.hard_state.voters = [(by.node, by.address.clone())].into();
-        self.hard_state.weights.clear();
+        self.hard_state.set_voters([(by.node, by.address.clone())].into(), &Membership::of([by.node]));
         (self.hard_state.membership_log_id, self.hard_state.committed, self.status.apply_bound) =
             (committed, committed.index, committed.index);
         self.hard_state.lineage = by.lineage;

@@ -2,6 +2,7 @@
 
 use super::Replica;
 use super::host::Host;
+use super::known_node::Peer;
 use crate::consensus::NodeId;
 use crate::consensus::wire::{BATCH_LIMIT_BYTES, MemberStatus};
 use crate::entry;
@@ -56,15 +57,20 @@ impl<H: Host> Replica<H> {
         self.propose(entry::encode_vote_result(seqno, result), None)
     }
 
-    /// Whether the nodes that are here, this one included, have most of the votes. With equal weights that follows from their
-    /// number.
+    /// Whether the voters of [`Self::voting_members`] have most of the votes of all nodes with tables. With equal weights that
+    /// follows from their number.
     fn has_most_votes(&self) -> bool {
-        let membership = self.raft.membership();
-        let is_here = |node: &NodeId| {
+        let is_witness = |node: &NodeId| {
             let peer = self.peers.get(node);
-            *node == self.own_node() || peer.is_some_and(|peer| peer.unlinked_since_ms.is_none() && !peer.is_leaving)
+            if *node == self.own_node() { self.is_witness } else { peer.is_some_and(Peer::is_witness) }
         };
-        membership.votes_of(is_here) >= membership.majority()
+        let has_reported = |node: &NodeId| {
+            let is_here = |peer: &Peer| peer.unlinked_since_ms.is_none() && !peer.is_leaving && peer.status.is_some();
+            *node == self.own_node() || self.peers.get(node).is_some_and(is_here)
+        };
+        let membership = self.raft.membership();
+        let all = membership.votes_of(|node| !is_witness(node));
+        2 * membership.votes_of(|node| !is_witness(node) && has_reported(node)) > all
     }
 
     /// The present members of the view, and linked voters that are not in the view, or not yet. Not witnesses, which

@@ -9,8 +9,6 @@
 //! The donor's side: `donor`. The SST on the joiner, and its failures: `joiner_sst`. What the server's thread does
 //! meanwhile: `node/cluster/joiner.rs`.
 
-use std::collections::BTreeMap;
-
 use super::Replica;
 use super::host::Host;
 use super::input::JoinRequest;
@@ -82,12 +80,7 @@ impl<H: Host> Replica<H> {
             if let Err(error) = self.host.install_snapshot(history_uuid, log_id.index) {
                 return self.host.fail(&format!("cannot create a log after index {}: {error}", log_id.index));
             }
-            self.hard_state.voters = addresses.iter().cloned().collect::<BTreeMap<_, _>>();
-            self.hard_state.weights = addresses
-                .iter()
-                .map(|(node, _)| (*node, voters.weight(*node)))
-                .filter(|(_, votes)| *votes > 1)
-                .collect();
+            self.hard_state.set_voters(addresses.iter().cloned().collect(), &voters);
             self.hard_state.membership_log_id = log_id;
             self.hard_state.snapshot_log_id = log_id;
             // Until the log is there again, the node may lack what it has confirmed: it votes as one that knows that.

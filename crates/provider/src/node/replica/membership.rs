@@ -110,10 +110,8 @@ impl<H: Host> Replica<H> {
     fn on_membership_committed(&mut self, index: Index, term: Term, voters: Vec<Voter>) {
         self.hard_state.membership_log_id = LogId { term, index };
         let membership = entry::membership(&voters);
-        let has_several = |voter: &&Voter| membership.weight(voter.node) > 1;
-        self.hard_state.weights =
-            voters.iter().filter(has_several).map(|voter| (voter.node, membership.weight(voter.node))).collect();
-        self.hard_state.voters = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
+        let addresses = voters.into_iter().map(|voter| (voter.node, voter.address)).collect();
+        self.hard_state.set_voters(addresses, &membership);
         self.save_hard_state();
         // Two nodes that joined through a third need each other when that one is gone.
         for (_, address) in self.hard_state.voters.iter().filter(|(node, _)| **node != self.hard_state.node) {
