@@ -22,20 +22,29 @@ struct Wanted {
     /// `ours`, `galera`, or `both`.
     provider: String,
     seed: Option<u64>,
+    /// Provider options for Hortator's nodes.
+    options: Option<String>,
+    /// Only these faults, by their names, separated by semicolons.
+    faults: Option<String>,
     report: Option<PathBuf>,
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> anyhow::Result<Wanted> {
-    let mut wanted = Wanted { minutes: MINUTES, provider: "ours".to_owned(), seed: None, report: None };
+    let provider = "ours".to_owned();
+    let mut wanted = Wanted { minutes: MINUTES, provider, seed: None, options: None, faults: None, report: None };
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().with_context(|| format!("{argument} needs a value"));
         match argument.as_str() {
             "--provider" => wanted.provider = value()?,
             "--seed" => wanted.seed = Some(value()?.parse().context("--seed takes a number")?),
+            "--options" => wanted.options = Some(value()?),
+            "--faults" => wanted.faults = Some(value()?),
             "--report" => wanted.report = Some(PathBuf::from(value()?)),
             minutes => match minutes.parse() {
                 Ok(minutes) if minutes > 0 => wanted.minutes = minutes,
-                _ => bail!("`{minutes}` is neither a number of minutes nor --provider, --seed or --report"),
+                _ => bail!(
+                    "`{minutes}` is neither a number of minutes nor --provider, --seed, --options, --faults or --report"
+                ),
             },
         }
     }
@@ -68,6 +77,10 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
         let mut tests = tests();
         tests.env("HORTATOR_FIRE_SECONDS", (wanted.minutes * 60).to_string());
         tests.env("HORTATOR_SEED", seed.to_string()).env("HORTATOR_FIGURES", &figures);
+        // Each node has a network and a disk of its own, for which the test needs root's rights.
+        tests.env("HORTATOR_FIRE_MACHINES", "1");
+        tests.envs(wanted.options.iter().map(|options| ("HORTATOR_FIRE_OPTIONS", options)));
+        tests.envs(wanted.faults.iter().map(|faults| ("HORTATOR_FIRE_FAULTS", faults)));
         tests.args(["--", "--exact", test, "--include-ignored", "--nocapture"]);
         running.push((name, figures, tests.spawn().context("cannot run cargo")?));
     }
@@ -95,17 +108,29 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
 fn page(date: &str, wanted: &Wanted, seed: u64, columns: &[(&str, String)]) -> String {
     let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let (minutes, provider) = (wanted.minutes, &wanted.provider);
+    let (options, own) = match &wanted.options {
+        Some(options) => {
+            (format!(" --options '{options}'"), format!("`{options}` on Hortator's nodes, else the default"))
+        }
+        None => (String::new(), "default".to_owned()),
+    };
+    let faults = wanted.faults.iter().map(|faults| format!(" --faults '{faults}'")).collect::<String>();
     let mut text = format!(
         "# Three nodes under faults\n\n\
-         {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, default options of each provider. Fourteen\n\
+         {date}, {cores} cores. Three nodes, innodb_flush_log_at_trx_commit=0, {own} options of each provider. Fourteen\n\
          clients transfer money, append to lists and write rows on all nodes. Four more run transactions at all isolation\n\
          levels, some of them as fragments, and their histories are checked for the anomalies of A. Adya's levels. A client\n\
          whose node does not answer continues on the next node. Meanwhile the test kills nodes (one, all at once, one after\n\
-         the other), shuts them down, pauses them (SIGSTOP), isolates them (with the provider's own switch), and brings them\n\
-         back each time. On Hortator's nodes, one client changes the definition of a table, and nodes receive all tables.\n\
+         the other), shuts them down, pauses them (SIGSTOP), locks their tables, isolates them (with the provider's own switch), and brings them\n\
+         back each time. Each node is in a network namespace of its own: packets are dropped between one node and the others,\n\
+         between two, between all, and in one direction only (iptables). Each node has a disk of its own: it is slow at times,\n\
+         and at a power loss the server is killed and loses, page by page and at random, what it had not synced\n\
+         (crates/sandbox/tests/it/disk/disk.c, an LD_PRELOAD library). On Hortator's nodes, one client changes the definition\n\
+         of a table, nodes receive all tables, join as new members or have two votes, disks are full, and a node loses its power\n\
+         with log.sync=no.\n\
          The clients remember all confirmed transactions, and the test looks for them on every node at the end. Run it again\n\
          with:\n\n    \
-         cargo xtask fire {minutes} --provider {provider} --seed {seed}\n\n\
+         cargo xtask fire {minutes} --provider {provider} --seed {seed}{options}{faults}\n\n\
          A seed reproduces the same faults and clients, not the same timing. With this setting, Galera does not promise to\n\
          keep transactions when all nodes are down. The test starts Galera's nodes as an operator has to, the most advanced\n\
          one first. It just starts Hortator's nodes.{}\n\n",
@@ -142,11 +167,19 @@ mod tests {
 
     #[test]
     fn the_words_are_understood() {
-        let plain = Wanted { minutes: 10, provider: "ours".to_owned(), seed: None, report: None };
+        let provider = "ours".to_owned();
+        let plain = Wanted { minutes: 10, provider, seed: None, options: None, faults: None, report: None };
         assert_eq!(parsed(""), Ok(plain));
-        let all = Wanted { minutes: 30, provider: "both".to_owned(), seed: Some(7), report: Some("x.md".into()) };
-        assert_eq!(parsed("30 --provider both --seed 7 --report x.md"), Ok(all));
-        for line in ["0", "long", "--provider", "--provider theirs", "--seed x"] {
+        let all = Wanted {
+            minutes: 30,
+            provider: "both".to_owned(),
+            seed: Some(7),
+            options: Some("log.sync=no".to_owned()),
+            faults: Some("stop".to_owned()),
+            report: Some("x.md".into()),
+        };
+        assert_eq!(parsed("30 --provider both --seed 7 --options log.sync=no --faults stop --report x.md"), Ok(all));
+        for line in ["0", "long", "--provider", "--provider theirs", "--seed x", "--options", "--faults"] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

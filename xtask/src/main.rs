@@ -83,8 +83,8 @@ const TASKS: [Task; 10] = [
     },
     Task {
         name: "fire",
-        arguments: &["[MINUTES] [--provider ours|galera|both] [--seed N] [--report FILE]"],
-        about: "kills, stops and isolates three nodes under their clients",
+        arguments: &["[MINUTES] [--provider ours|galera|both] [--seed N] [--options LIST] [--report FILE]"],
+        about: "kills three nodes, cuts their networks and takes their power, under their clients (as root)",
         run: |repository, arguments| fire::run(repository, arguments),
     },
     Task {

@@ -15,6 +15,7 @@ mod counters;
 pub mod entry;
 mod events;
 mod ffi;
+mod file_systems;
 mod galera_lines;
 mod gate;
 mod grastate;

@@ -12,6 +12,7 @@ use crate::consensus::lineage::Lineage;
 use crate::grastate;
 use crate::identity::{Gtid, Uuid};
 
+mod reserve;
 #[cfg(test)]
 mod tests;
 
@@ -81,11 +82,18 @@ const REMEDY: &str =
 impl SavedState {
     /// Reads the file. None: it does not exist.
     pub fn read(data_dir: &Path) -> Result<Option<Self>, Error> {
-        let path = data_dir.join(FILE_NAME);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::Io { path, error }),
+        let reserve = reserve::path(data_dir);
+        let (path, text) = match reserve::read(data_dir) {
+            Ok(Some(text)) => (reserve, text),
+            Ok(None) => {
+                let path = data_dir.join(FILE_NAME);
+                match fs::read_to_string(&path) {
+                    Ok(text) => (path, text),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                    Err(error) => return Err(Error::Io { path, error }),
+                }
+            }
+            Err(error) => return Err(Error::Io { path: reserve, error }),
         };
         let mut state = Self::running(Uuid::UNDEFINED, Uuid::UNDEFINED);
         let mut generations = Vec::new();
@@ -131,8 +139,12 @@ impl SavedState {
         Ok(Some(state))
     }
 
-    /// Writes it, and `grastate.dat`. When it returns, both are whole and on disk.
-    pub fn write(&self, data_dir: &Path) -> Result<(), Error> {
+    /// Writes it, and `grastate.dat`. When it returns, both are whole and on disk. An inner error: the disk does not take the
+    /// file, and the state is in the reserve.
+    ///
+    /// # Errors
+    /// Neither file could be written: after a restart, the node has its former state.
+    pub fn write(&self, data_dir: &Path) -> Result<Result<(), Error>, Error> {
         let Self { history_uuid, member, stopped_at, begins_at, failed_at, resolved_upto, lineage } = self;
         let mut text = format!(
             "# Written by Hortator's wsrep provider. Part of the data: keep it with them, do not edit it.\n\
@@ -147,9 +159,17 @@ impl SavedState {
         if !self.history_uuid.is_undefined() {
             self.write_grastate(data_dir)?;
         }
-        atomic_file::replace(data_dir, FILE_NAME, &text)
-            .map_err(|error| Error::Io { path: data_dir.join(FILE_NAME), error })?;
-        self.write_grastate(data_dir)
+        let of_reserve = |error| Error::Io { path: reserve::path(data_dir), error };
+        // What the reserve holds counts, so it may not become older than the file.
+        if reserve::read(data_dir).map_err(of_reserve)?.is_some() {
+            reserve::set(data_dir, &text).map_err(of_reserve)?;
+        }
+        if let Err(error) = atomic_file::replace(data_dir, FILE_NAME, &text) {
+            let error = Error::Io { path: data_dir.join(FILE_NAME), error };
+            return if reserve::set(data_dir, &text).is_ok() { Ok(Err(error)) } else { Err(error) };
+        }
+        reserve::clear(data_dir).map_err(of_reserve)?;
+        self.write_grastate(data_dir).map(Ok)
     }
 
     /// Its content does not matter to the node, only its existence.

@@ -6,6 +6,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
+#[cfg(test)]
+mod tests;
+
 use crate::server::Flags;
 use crate::write_set::WriteSet;
 
@@ -18,6 +21,8 @@ pub struct Transaction {
     state: Mutex<TransactionState>,
     /// A brute-force abort was granted, and the client's thread does not know it yet.
     aborted: AtomicBool,
+    /// By a statement in total order isolation.
+    aborted_in_isolation: AtomicBool,
 }
 
 /// The phase of a transaction.
@@ -78,6 +83,7 @@ impl Transaction {
                 fragments: 0,
             }),
             aborted: AtomicBool::new(false),
+            aborted_in_isolation: AtomicBool::new(false),
         }
     }
 
@@ -145,20 +151,28 @@ impl Transaction {
     }
 
     /// A write set with seqno `by` (-1: unknown, or a local one) aborts this transaction by brute force.
-    pub fn abort(&self, by: i64) -> AbortAnswer {
+    /// `in_isolation`: that is a statement in total order isolation.
+    pub fn abort(&self, by: i64, in_isolation: bool) -> AbortAnswer {
         let state = self.lock();
         let refused = match state.phase {
             _ if self.aborted.load(Ordering::SeqCst) => true,
             Phase::Collecting | Phase::Certifying => false,
             Phase::Ordered => by >= 0 && state.seqno < by && state.flags.has(Flags::TRX_END),
-            Phase::Committing => true,
+            // The transaction of a fragment can be rolled back after it.
+            Phase::Committing => state.flags.has(Flags::TRX_END) || !state.passed,
         };
         let seqno = if matches!(state.phase, Phase::Ordered | Phase::Committing) { state.seqno } else { -1 };
         if refused {
             return AbortAnswer::Refused(seqno);
         }
+        self.aborted_in_isolation.store(in_isolation, Ordering::SeqCst);
         self.aborted.store(true, Ordering::SeqCst);
         AbortAnswer::Granted(seqno)
+    }
+
+    /// Whether a statement in total order isolation has aborted it. Asked once.
+    pub fn take_isolation_abort(&self) -> bool {
+        self.aborted_in_isolation.swap(false, Ordering::SeqCst)
     }
 
     /// Set while an abort is not acknowledged.

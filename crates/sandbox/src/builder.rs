@@ -8,9 +8,10 @@ use std::sync::atomic::AtomicBool;
 
 use crate::account::Account;
 use crate::error::At;
+use crate::host::Host;
 use crate::interrupt::Interrupt;
 use crate::program::Programs;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{NodeSetup, Sandbox};
 use crate::temporary::Temporary;
 use crate::watchdog::Watchdog;
 use crate::{Error, Topology, options, paths, provider};
@@ -28,6 +29,8 @@ pub struct Builder {
     settings: Vec<(String, String)>,
     /// Those of single nodes, by the node's index.
     node_settings: Vec<(usize, (String, String))>,
+    /// By the node's index.
+    hosts: Vec<(usize, Host)>,
     /// A cluster of Hortator's own provider has a witness.
     has_witness: bool,
     folder: Option<PathBuf>,
@@ -78,6 +81,7 @@ impl Builder {
             topology,
             settings: Vec::new(),
             node_settings: Vec::new(),
+            hosts: Vec::new(),
             has_witness: false,
             folder: None,
             mysql: None,
@@ -110,6 +114,13 @@ impl Builder {
     #[must_use]
     pub fn set_on(mut self, node: usize, name: impl Into<String>, value: impl Into<String>) -> Builder {
         self.node_settings.push((node, (name.into(), value.into())));
+        self
+    }
+
+    /// The host of a node of a cluster, counted from 0; the others are on 127.0.0.1.
+    #[must_use]
+    pub fn host(mut self, node: usize, host: Host) -> Builder {
+        self.hosts.push((node, host));
         self
     }
 
@@ -215,15 +226,19 @@ impl Builder {
         options::check_settings(&self.settings)?;
         let (nodes, of_nodes): (Vec<usize>, Vec<(String, String)>) = self.node_settings.iter().cloned().unzip();
         options::check_settings(&of_nodes)?;
-        if let Some(node) = nodes.into_iter().find(|node| *node >= self.topology.nodes()) {
+        let hosts = self.hosts.iter().map(|(node, _)| *node);
+        if let Some(node) = nodes.into_iter().chain(hosts).find(|node| *node >= self.topology.nodes()) {
             let (number, nodes) = (node + 1, self.topology.nodes());
             return Err(Error::Invalid(format!("a setting is for node {number}: this sandbox has {nodes} node(s)")));
         }
         let programs = Programs::of(self.topology, self.mysql.as_deref(), account);
         let made = programs.and_then(|programs| {
-            let Self { topology, settings, node_settings, has_witness, interrupt, provider, .. } = self;
+            let mut own = vec![NodeSetup::default(); self.topology.nodes()];
+            self.node_settings.into_iter().for_each(|(node, setting)| own[node].settings.push(setting));
+            self.hosts.into_iter().for_each(|(node, host)| own[node].host = Some(host));
+            let Self { topology, settings, has_witness, interrupt, provider, .. } = self;
             let folder = folder.to_owned();
-            let sandbox = Sandbox::prepare(folder, topology, settings, &node_settings, account, programs, interrupt)?;
+            let sandbox = Sandbox::prepare(folder, topology, settings, own, account, programs, interrupt)?;
             provider.map_or(Ok(()), |provider| sandbox.give_provider(provider))?;
             if has_witness {
                 sandbox.add_witness()?;

@@ -5,7 +5,7 @@ use std::thread;
 
 use crate::error::At;
 use crate::node::{Node, POLL_INTERVAL};
-use crate::ports::Ports;
+use crate::ports::Endpoint;
 use crate::program::Programs;
 use crate::random::random_uuid;
 use crate::sandbox::Sandbox;
@@ -21,9 +21,9 @@ const CACHE_FILE: &str = "galera.cache";
 const CACHE_SIZE: &str = "gcache.size=32M";
 
 /// The arguments of a node's server. `settings` are the caller's values of wsrep_provider_options.
-pub(crate) fn arguments(ports: &[Ports], index: usize, settings: &[&str]) -> Result<Vec<String>, Error> {
+pub(crate) fn arguments(endpoints: &[Endpoint], index: usize, settings: &[&str]) -> Result<Vec<String>, Error> {
     let settings: Vec<&str> = [CACHE_SIZE].iter().chain(settings).copied().collect();
-    wsrep::arguments(Programs::provider()?, ports, index, &settings)
+    wsrep::arguments(Programs::provider()?, endpoints, index, &settings)
 }
 
 /// Starts a cluster without data folders for the first time.

@@ -3,7 +3,8 @@
 //! A real network partition needs root's rights and a network for each server, which a sandbox does without: its nodes
 //! are all on 127.0.0.1, and the ports of a connection between two nodes do not tell which two. So the provider
 //! isolates the node, by its own option for tests: the node's group port stays open, and no messages are sent or
-//! received. Both providers have this option. It ends with the server's process: a start heals.
+//! received. Both providers have this option. It ends with the server's process: a start heals. Tests that need a real
+//! one put the nodes on hosts ([`crate::Host`]) with networks of their own.
 
 use std::thread;
 use std::time::{Duration, Instant};

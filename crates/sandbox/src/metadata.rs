@@ -4,11 +4,14 @@
 //! of servers; that is inspected each time.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::At;
+use crate::host::Host;
+use crate::replaced_file::replace;
 use crate::witness::WitnessMetadata;
 use crate::{Error, Ports, Topology};
 
@@ -16,6 +19,8 @@ use crate::{Error, Ports, Topology};
 pub(crate) const METADATA_FILE: &str = "sandbox.json";
 /// Increase this when older versions of Hortator cannot read the new metadata.
 const FORMAT: u32 = 1;
+/// Every account may read it.
+const MODE: u32 = 0o644;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Metadata {
@@ -52,6 +57,9 @@ pub(crate) struct NodeMetadata {
     /// Server options of this node alone, which override those of all.
     #[serde(default)]
     pub(crate) settings: Vec<(String, String)>,
+    /// Where the node is, if not on 127.0.0.1 like the others.
+    #[serde(default)]
+    pub(crate) host: Option<Host>,
 }
 
 impl Metadata {
@@ -95,10 +103,8 @@ impl Metadata {
     /// Replaces the file atomically.
     pub(crate) fn save(&self, folder: &Path) -> Result<(), Error> {
         let path = folder.join(METADATA_FILE);
-        let new = folder.join("sandbox.json.new");
         let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from).at("write", &path)?;
-        fs::write(&new, text).at("write", &new)?;
-        fs::rename(&new, &path).at("write", &path)
+        replace(&path, MODE, |file, draft| file.write_all(&text).at("write", draft))
     }
 }
 
@@ -108,7 +114,7 @@ mod tests {
 
     fn metadata() -> Metadata {
         let ports = Ports { sql: 1, group: 2, incremental_transfer: 3, state_transfer: 4 };
-        let node = NodeMetadata { ports, socket_folder: None, isolated_pid: None, settings: Vec::new() };
+        let node = NodeMetadata { ports, socket_folder: None, isolated_pid: None, settings: Vec::new(), host: None };
         let settings = vec![("max_connections".to_owned(), "7".to_owned())];
         Metadata::new(Topology::Galera(2), settings, "10.11.6-MariaDB".to_owned(), vec![node.clone(), node], None)
     }

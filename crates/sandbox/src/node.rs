@@ -237,13 +237,27 @@ impl<'a> Node<'a> {
             let metadata = self.sandbox.metadata();
             [&metadata.settings[..], &metadata.nodes[self.index].settings[..]].concat()
         };
-        options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.ports(), self.index)
+        options::arguments(self.sandbox.topology(), &settings, files, &self.sandbox.endpoints(), self.index)
     }
 
-    /// A command that runs the server's program as the server's account, in its folder, without the caller's
+    /// A command that runs the server's program as the server's account, on its host, in its folder, without the caller's
     /// environment.
     pub(crate) fn server_command(self, output: File) -> Result<Command, Error> {
-        let mut command = Command::new(&self.sandbox.programs()?.server);
+        let server = &self.sandbox.programs()?.server;
+        let host = self.sandbox.metadata().nodes[self.index].host.clone();
+        let mut words = host.iter().flat_map(|host| &host.command);
+        let mut command = match words.next() {
+            Some(program) => {
+                let mut command = Command::new(program);
+                command.args(words).arg(server);
+                command
+            }
+            None => {
+                let mut command = Command::new(server);
+                self.sandbox.account().run(&mut command);
+                command
+            }
+        };
         command
             .env_clear()
             .env("PATH", search_path())
@@ -254,7 +268,6 @@ impl<'a> Node<'a> {
             .stdin(Stdio::null())
             .stdout(output.try_clone().at("open", &self.error_log())?)
             .stderr(output);
-        self.sandbox.account().run(&mut command);
         Ok(command)
     }
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::{Error, Ports, Topology, fan_in, galera, mysql, semisync, wsrep};
+use crate::ports::Endpoint;
+use crate::{Error, Topology, fan_in, galera, mysql, semisync, wsrep};
 
 /// The options that the sandbox itself sets, with advice.
 const OWN_OPTIONS: [(&str, &str); 15] = [
@@ -77,7 +78,7 @@ pub(crate) fn arguments(
     topology: Topology,
     settings: &[(String, String)],
     files: Files<'_>,
-    ports: &[Ports],
+    endpoints: &[Endpoint],
     index: usize,
 ) -> Result<Vec<String>, Error> {
     // It has to be the first argument.
@@ -87,7 +88,7 @@ pub(crate) fn arguments(
     arguments.push(path_option("log-error", files.error_log)?);
     arguments.push(path_option("tmpdir", files.temporary)?);
     arguments.push(path_option("pid-file", &files.data.join("server.pid"))?);
-    arguments.push(format!("--port={}", ports[index].sql));
+    arguments.push(format!("--port={}", endpoints[index].ports.sql));
     arguments.push(format!("--server-id={}", index + 1));
     if let Some(folder) = files.base {
         arguments.push(path_option("basedir", folder)?);
@@ -110,8 +111,10 @@ pub(crate) fn arguments(
         settings.iter().filter(|(name, _)| is_provider_options(name)).map(|(_, value)| value.as_str()).collect();
     match topology {
         Topology::Standalone | Topology::Mysql => {}
-        Topology::Galera(_) => arguments.extend(galera::arguments(ports, index, &provider_settings)?),
-        Topology::Cluster(_) => arguments.extend(wsrep::arguments(files.provider, ports, index, &provider_settings)?),
+        Topology::Galera(_) => arguments.extend(galera::arguments(endpoints, index, &provider_settings)?),
+        Topology::Cluster(_) => {
+            arguments.extend(wsrep::arguments(files.provider, endpoints, index, &provider_settings)?);
+        }
         Topology::Semisync | Topology::Ring => arguments.extend(semisync::arguments(topology, index)),
         Topology::FanIn(sources) => arguments.extend(fan_in::arguments(sources, index)),
     }
@@ -154,13 +157,15 @@ pub(crate) fn path_option(name: &str, path: &Path) -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Ports;
 
     fn setting(name: &str, value: &str) -> (String, String) {
         (name.to_owned(), value.to_owned())
     }
 
-    fn ports(first: u16) -> Ports {
-        Ports { sql: first, group: first + 1, incremental_transfer: first + 2, state_transfer: first + 3 }
+    fn endpoint(first: u16) -> Endpoint {
+        let ports = Ports { sql: first, group: first + 1, incremental_transfer: first + 2, state_transfer: first + 3 };
+        Endpoint { address: "127.0.0.1".to_owned(), ports }
     }
 
     fn files() -> Files<'static> {
@@ -177,7 +182,7 @@ mod tests {
     #[test]
     fn settings_come_after_the_defaults_they_override() {
         let settings = [setting("innodb_buffer_pool_size", "1G")];
-        let arguments = arguments(Topology::Standalone, &settings, files(), &[ports(10)], 0).unwrap();
+        let arguments = arguments(Topology::Standalone, &settings, files(), &[endpoint(10)], 0).unwrap();
         assert_eq!(arguments[0], "--no-defaults");
         let place = |wanted: &str| arguments.iter().position(|argument| argument == wanted).unwrap();
         assert!(place("--innodb-buffer-pool-size=256M") < place("--innodb_buffer_pool_size=1G"));
@@ -187,7 +192,7 @@ mod tests {
     #[test]
     fn a_cluster_has_hortators_provider_and_its_own_address() {
         let settings = [setting("wsrep_provider_options", "repl.max_ws_size=1M")];
-        let arguments = arguments(Topology::Cluster(1), &settings, files(), &[ports(10)], 0).unwrap();
+        let arguments = arguments(Topology::Cluster(1), &settings, files(), &[endpoint(10)], 0).unwrap();
         assert_eq!(arguments[0], "--defaults-file=/dev/null", "state transfers read no option file either");
         for wanted in ["--wsrep-provider=/s/libhortator_wsrep.so", "--wsrep-cluster-address=gcomm://127.0.0.1:11"] {
             assert!(arguments.contains(&wanted.to_owned()), "{arguments:?}");

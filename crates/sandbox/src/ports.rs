@@ -48,6 +48,13 @@ pub struct Ports {
     pub state_transfer: u16,
 }
 
+/// Where the other nodes of a cluster reach a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Endpoint {
+    pub(crate) address: String,
+    pub(crate) ports: Ports,
+}
+
 impl Ports {
     /// Four ports that are free now. Another program may still take one before the server binds it.
     pub(crate) fn free() -> Result<Ports, Error> {

@@ -4,12 +4,13 @@
 //! change the library of a running server. Only this module reads HORTATOR_PROVIDER and HORTATOR_WITNESS.
 
 use std::env;
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 use crate::error::At;
+use crate::replaced_file::replace;
 
 /// Every account may read, load and run it.
 const MODE: u32 = 0o755;
@@ -92,10 +93,9 @@ impl Artifact {
 
     /// Replaces the sandbox's copy by `source`. A running process keeps the one that it has loaded.
     pub(crate) fn copy(&self, source: &Path, folder: &Path) -> Result<(), Error> {
-        let new = folder.join(format!("{}.new", self.file));
-        fs::copy(source, &new).at("copy", source)?;
-        fs::set_permissions(&new, fs::Permissions::from_mode(MODE)).at("change the mode of", &new)?;
-        fs::rename(&new, self.copy_in(folder)).at("write", &self.copy_in(folder))
+        replace(&self.copy_in(folder), MODE, |copy, _| {
+            File::open(source).and_then(|mut source| io::copy(&mut source, copy)).map(drop).at("copy", source)
+        })
     }
 }
 
@@ -119,6 +119,9 @@ fn profile_of(program: &Path) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

@@ -9,10 +9,11 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::account::Account;
 use crate::error::At;
+use crate::host::Host;
 use crate::interrupt::Interrupt;
 use crate::metadata::{METADATA_FILE, Metadata, NodeMetadata};
 use crate::node::{Node, SOCKET_FILE};
-use crate::ports::Ports;
+use crate::ports::{Endpoint, Ports};
 use crate::process::Process;
 use crate::program::Programs;
 use crate::witness::{self, Witness};
@@ -34,6 +35,13 @@ pub struct Sandbox {
     programs: OnceLock<Programs>,
     /// The servers that this process has started, to reap them when they end.
     children: Mutex<Vec<Child>>,
+}
+
+/// What a node has of its own: its server options, and its host.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NodeSetup {
+    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) host: Option<Host>,
 }
 
 /// As long as this value exists, no other process changes the sandbox.
@@ -99,7 +107,7 @@ impl Sandbox {
         folder: PathBuf,
         topology: Topology,
         settings: Vec<(String, String)>,
-        node_settings: &[(usize, (String, String))],
+        own: Vec<NodeSetup>,
         account: Account,
         programs: Programs,
         interrupt: Interrupt,
@@ -108,7 +116,7 @@ impl Sandbox {
         account.make_traversable(&folder)?;
         account.check_reaches(&folder)?;
         let mut nodes = Vec::new();
-        for number in 1..=topology.nodes() {
+        for (number, NodeSetup { settings, host }) in (1..).zip(own) {
             let node = folder.join(format!("node{number}"));
             account.create_private_folder(&node)?;
             account.create_private_folder(&node.join("tmp"))?;
@@ -116,9 +124,7 @@ impl Sandbox {
                 true => None,
                 false => Some(make_socket_folder(account)?),
             };
-            let own = node_settings.iter().filter(|(index, _)| index + 1 == number);
-            let settings = own.map(|(_, setting)| setting.clone()).collect();
-            nodes.push(NodeMetadata { ports: Ports::free()?, socket_folder, isolated_pid: None, settings });
+            nodes.push(NodeMetadata { ports: Ports::free()?, socket_folder, isolated_pid: None, settings, host });
         }
         let metadata = Metadata::new(topology, settings, programs.version.clone(), nodes, programs.folder().cloned());
         metadata.save(&folder)?;
@@ -302,9 +308,11 @@ impl Sandbox {
         self.metadata.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The ports of all nodes.
-    pub(crate) fn ports(&self) -> Vec<Ports> {
-        self.metadata().nodes.iter().map(|node| node.ports).collect()
+    /// Where the nodes reach each other.
+    pub(crate) fn endpoints(&self) -> Vec<Endpoint> {
+        let address = |host: &Option<Host>| host.as_ref().map_or("127.0.0.1".to_owned(), |host| host.address.clone());
+        let of = |node: &NodeMetadata| Endpoint { address: address(&node.host), ports: node.ports };
+        self.metadata().nodes.iter().map(of).collect()
     }
 
     /// Changes the metadata of a node.

@@ -201,7 +201,7 @@ impl<'a> Witness<'a> {
     /// Its arguments.
     fn arguments(self) -> Vec<String> {
         let nodes: Vec<String> =
-            self.sandbox.ports().iter().map(|ports| format!("127.0.0.1:{}", ports.group)).collect();
+            self.sandbox.endpoints().iter().map(|node| format!("{}:{}", node.address, node.ports.group)).collect();
         let settings = self.sandbox.metadata().settings.clone();
         let options = settings.iter().filter(|(name, _)| name.replace('_', "-") == "wsrep-provider-options");
         let options: Vec<String> = options.map(|(_, value)| value.clone()).collect();

@@ -9,7 +9,7 @@ use hortator_mysql::Connection;
 use crate::Error;
 use crate::node::{Node, State};
 use crate::options::path_option;
-use crate::ports::Ports;
+use crate::ports::Endpoint;
 use crate::sandbox::Sandbox;
 use crate::saved_state::Position;
 use crate::status::status;
@@ -24,17 +24,17 @@ pub(crate) const CLUSTER_NAME: &str = "sandbox";
 /// The arguments of a node's server. `settings` are values of wsrep_provider_options besides the addresses.
 pub(crate) fn arguments(
     provider: &Path,
-    ports: &[Ports],
+    endpoints: &[Endpoint],
     index: usize,
     settings: &[&str],
 ) -> Result<Vec<String>, Error> {
-    let own = ports[index];
-    let nodes: Vec<String> = ports.iter().map(|node| format!("127.0.0.1:{}", node.group)).collect();
+    let Endpoint { address, ports: own } = &endpoints[index];
+    let nodes: Vec<String> = endpoints.iter().map(|node| format!("{}:{}", node.address, node.ports.group)).collect();
     let mut options = vec![
-        "base_host=127.0.0.1".to_owned(),
+        format!("base_host={address}"),
         format!("base_port={}", own.group),
-        format!("gmcast.listen_addr=tcp://127.0.0.1:{}", own.group),
-        format!("ist.recv_addr=tcp://127.0.0.1:{}", own.incremental_transfer),
+        format!("gmcast.listen_addr=tcp://{address}:{}", own.group),
+        format!("ist.recv_addr=tcp://{address}:{}", own.incremental_transfer),
     ];
     options.extend(settings.iter().map(|setting| (*setting).to_owned()));
     Ok(vec![
@@ -45,10 +45,10 @@ pub(crate) fn arguments(
         format!("--wsrep-cluster-name={CLUSTER_NAME}"),
         format!("--wsrep-cluster-address=gcomm://{}", nodes.join(",")),
         format!("--wsrep-node-name=node{}", index + 1),
-        format!("--wsrep-node-address=127.0.0.1:{}", own.group),
-        format!("--wsrep-node-incoming-address=127.0.0.1:{}", own.sql),
+        format!("--wsrep-node-address={address}:{}", own.group),
+        format!("--wsrep-node-incoming-address={address}:{}", own.sql),
         "--wsrep-sst-method=rsync".to_owned(),
-        format!("--wsrep-sst-receive-address=127.0.0.1:{}", own.state_transfer),
+        format!("--wsrep-sst-receive-address={address}:{}", own.state_transfer),
         format!("--wsrep-provider-options={}", options.join(";")),
     ])
 }

@@ -38,6 +38,8 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("xtask/src/mtr_as_dumps", "names of mysqltest's commands and of the suites' files"),
     ("crates/sandbox/src/semisync", "names of server variables and statements"),
     ("crates/sandbox/tests/it/fire", "names of server variables"),
+    ("crates/sandbox/tests/it/streaming_order", "names of server variables"),
+    ("crates/sandbox/tests/it/network", "an argument of ip(8)"),
     ("crates/sandbox/tests/it/kills/async_replica", "names of server variables and statements"),
     ("crates/sandbox/tests/it/semisync", "names of server variables"),
     ("crates/bench/src/fan_in", "statements and variables of replication"),

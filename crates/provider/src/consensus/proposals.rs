@@ -29,8 +29,9 @@ use super::raft::Term;
 #[cfg(test)]
 mod tests;
 
-/// Limit of outstanding proposals of one node.
-const OUTSTANDING_LIMIT: usize = 65_536;
+/// Limit of outstanding proposals of one node. A server has at most 100,000 connections, and each of them one proposal that its
+/// client waits for and the rollback of one streaming transaction, which nobody would propose again.
+const OUTSTANDING_LIMIT: usize = 262_144;
 /// Limit of sessions whose forwards a leader counts in one term. Every start of a node opens one.
 const SESSIONS_LIMIT: usize = 4_096;
 /// Without progress for this long, all proposals in flight are sent again.
@@ -40,7 +41,7 @@ const RESEND_INTERVAL_MS: u64 = 1_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub [u8; 16]);
 
-/// A proposal of one session; ids ascend.
+/// A proposal of one session, unique in it. What must be ordered after another one has a higher id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub u64);
 
@@ -139,7 +140,7 @@ impl Proposals {
         }
     }
 
-    /// Adds a proposal; `request_id` is higher than all before.
+    /// Adds a proposal with a `request_id` of its own. What is sent again goes in the order of the ids.
     ///
     /// # Errors
     /// Too many proposals are outstanding.
@@ -251,8 +252,10 @@ impl Proposals {
         self.send_queued(steps);
     }
 
+    /// Not while the outcome of one that was sent in an earlier term is open: it may have to be sent again, before the later
+    /// ones. Nobody waits for the rollback of a streaming transaction, and a client already uses its rows.
     fn send_queued(&mut self, steps: &mut Vec<Step>) {
-        if self.leader == Leader::Unknown {
+        if self.leader == Leader::Unknown || self.sent.front().is_some_and(|sent| sent.term < self.term) {
             return;
         }
         while let Some(request_id) = self.queued.pop_first() {

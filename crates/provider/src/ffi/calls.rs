@@ -292,7 +292,7 @@ unsafe extern "C" fn rollback(wsrep: *mut Wsrep, trx: u64, data: *const RawBuffe
     // SAFETY: the server's own table and bytes.
     unsafe {
         with(wsrep, Status::NodeFail, |provider| {
-            let is_sent = provider.node.roll_back(trx, bytes(data).to_vec());
+            let is_sent = provider.node.roll_back(trx, bytes(data));
             if is_sent { Status::Ok } else { Status::ConnFail }
         })
     }

@@ -129,9 +129,14 @@ impl Node {
                 if transaction.on_not_ordered() {
                     self.counters.local_bf_aborts.add(1);
                 }
+                self.roll_back_if_aborted_in_isolation(transaction);
                 return self.report_not_ordered(&reason);
             }
         };
+        // What has passed with its end is committed, if need be by a replay.
+        if !(ordered.passed && flags.has(Flags::TRX_END)) {
+            self.roll_back_if_aborted_in_isolation(transaction);
+        }
         if ordered.index.is_some_and(|index| self.flush_log(index).is_err()) {
             return Outcome::Broken;
         }
@@ -149,6 +154,13 @@ impl Node {
             return if is_whole { Outcome::Aborted(ordered.meta) } else { Outcome::Failed(ordered.meta) };
         }
         Outcome::Passed(ordered.meta)
+    }
+
+    /// Behind its fragments: see [`Node::abort`].
+    fn roll_back_if_aborted_in_isolation(&self, transaction: &Transaction) {
+        if transaction.take_isolation_abort() && transaction.state().fragments > 0 {
+            self.roll_back(transaction.id, &[]);
+        }
     }
 
     /// A transaction of this node has failed certification.
@@ -188,7 +200,7 @@ impl Node {
     pub(super) fn propose(&self, proposal: &Proposal<'_>) -> Result<Ordered, NotOrdered> {
         let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
         let data_bytes = data.iter().map(|part| part.len()).sum();
-        let request_id = self.cluster().map_or(0, |cluster| cluster.new_request_id());
+        let request_id = self.new_request_id();
         let mut head = WriteSetHead { flags, source: Uuid::UNDEFINED, trx, conn, last_seen: 0, request_id };
         let mut bytes = entry::encode_write_set(&head, keys, data_bytes);
         let log = self.log().ok_or(NotOrdered::Refused)?;
@@ -210,15 +222,13 @@ impl Node {
             if transaction.is_some_and(|transaction| transaction.is_aborted()) {
                 return Err(NotOrdered::Refused);
             }
-            let OrderState { order, is_single_node } = order_state.as_mut().ok_or(NotOrdered::Refused)?;
+            let state = order_state.as_mut().ok_or(NotOrdered::Refused)?;
+            self.order_held_rollbacks(state)?;
+            let OrderState { order, is_single_node, .. } = state;
             head.last_seen = self.commit_monitor.last_left();
             head.source = order.member;
             entry::set_source(&mut bytes, &head);
             if !*is_single_node {
-                if flags.has(Flags::ROLLBACK) {
-                    // This is a receiving thread; earlier write sets may need it, so it does not wait here.
-                    return Err(NotOrdered::Refused);
-                }
                 let cluster = self.cluster().ok_or(NotOrdered::Refused)?;
                 // Under the order's lock: whoever closes the gate finds it among the pending proposals.
                 let answer = cluster.register_proposal(&head, transaction);
@@ -228,22 +238,36 @@ impl Node {
                 cluster.send(Command::Propose { request_id: head.request_id, bytes });
                 return answer.wait().ok_or(NotOrdered::Refused);
             }
-            let seqno = order.seqno + 1;
-            entry::set_stamp(&mut bytes, Stamp { seqno, term: self.term(), protocol: order.protocol });
-            let parts: Vec<&[u8]> = std::iter::once(bytes.as_slice()).chain(data.iter().copied()).collect();
-            let index = log.append(&parts).map_err(NotOrdered::Log)?;
-            let verdict = order.certify_write_set(seqno, &head, keys, data_bytes);
-            self.commit_monitor.set_last_ordered(seqno);
-            let aborted = transaction.is_some_and(|transaction| transaction.on_ordered(seqno, flags, verdict.passed));
-            if order.needs_commit_cut() {
-                self.append_commit_cut(order, head.last_seen);
-            }
-            let gtid = Gtid { history_uuid: order.history_uuid, seqno };
-            self.count(keys.len(), bytes.len(), data_bytes, Distances::of(seqno, verdict.depends_on, head.last_seen));
-            let meta = Meta { gtid, source: head.source, trx, conn, depends_on: verdict.depends_on };
-            let Verdict { passed, failure, .. } = verdict;
-            return Ok(Ordered { meta, passed, failure, index: Some(index), aborted });
+            return self.append_as_single_node(order, &log, proposal, &head, &mut bytes);
         }
+    }
+
+    /// Orders a write set of a single node. `bytes`: the entry without its data.
+    pub(super) fn append_as_single_node(
+        &self,
+        order: &mut super::TotalOrder,
+        log: &log::DiskLog,
+        proposal: &Proposal<'_>,
+        head: &WriteSetHead,
+        bytes: &mut [u8],
+    ) -> Result<Ordered, NotOrdered> {
+        let Proposal { flags, trx, conn, keys, data, transaction } = *proposal;
+        let data_bytes = data.iter().map(|part| part.len()).sum();
+        let seqno = order.seqno + 1;
+        entry::set_stamp(bytes, Stamp { seqno, term: self.term(), protocol: order.protocol });
+        let parts: Vec<&[u8]> = std::iter::once(&*bytes).chain(data.iter().copied()).collect();
+        let index = log.append(&parts).map_err(NotOrdered::Log)?;
+        let verdict = order.certify_write_set(seqno, head, keys, data_bytes);
+        self.commit_monitor.set_last_ordered(seqno);
+        let aborted = transaction.is_some_and(|transaction| transaction.on_ordered(seqno, flags, verdict.passed));
+        if order.needs_commit_cut() {
+            self.append_commit_cut(order, head.last_seen);
+        }
+        let gtid = Gtid { history_uuid: order.history_uuid, seqno };
+        self.count(keys.len(), bytes.len(), data_bytes, Distances::of(seqno, verdict.depends_on, head.last_seen));
+        let meta = Meta { gtid, source: head.source, trx, conn, depends_on: verdict.depends_on };
+        let Verdict { passed, failure, .. } = verdict;
+        Ok(Ordered { meta, passed, failure, index: Some(index), aborted })
     }
 
     /// A single node has applied everything up to `seqno`, so every member has. The Raft driver purges the log.
@@ -380,11 +404,21 @@ impl Node {
         true
     }
 
-    /// The write set `by` (-1: unknown) aborts transaction `id` by brute force. Never waits. None: the transaction is
-    /// unknown, so it blocks nothing here.
+    /// The write set `by` (-1: unknown) aborts transaction `id` by brute force. Waits for no other transaction. None: the
+    /// transaction is unknown, so it blocks nothing here.
     pub fn abort(&self, by: i64, id: u64) -> Option<AbortAnswer> {
-        let answer = self.transactions.find(id)?.abort(by);
+        let transaction = self.transactions.find(id)?;
+        let is_isolated = self.runs_in_isolation();
+        let answer = transaction.abort(by, is_isolated);
         if let AbortAnswer::Granted(seqno) = answer {
+            // The server does not do so: it takes it that such a statement aborts the transaction on every node. On the others,
+            // the transaction may hold no lock of the statement's table. `by` does not tell: it is unknown then. While a
+            // fragment is on its way, its client's thread does that behind it.
+            let state = transaction.state();
+            let is_behind = is_isolated && state.is_streaming() && state.phase != Phase::Certifying;
+            if is_behind && transaction.take_isolation_abort() {
+                self.roll_back_soon(id);
+            }
             if seqno > 0 {
                 self.commit_monitor.interrupt(seqno);
             }

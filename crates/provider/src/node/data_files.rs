@@ -128,10 +128,30 @@ impl Node {
             *saved = Some(state);
             state.write(&self.setup.data_dir)
         };
-        written.map_err(|error| {
-            self.fail(&error.to_string());
-            CallbackError
-        })
+        match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => {
+                self.server.log(Level::Warning, &format!("{error}; the state is in the reserve"));
+                Ok(())
+            }
+            Err(error) => {
+                self.fail(&error.to_string());
+                Err(CallbackError)
+            }
+        }
+    }
+
+    /// Neither the state nor its reserve can be written, and the tables lack `seqno` though the server counts it as applied: a
+    /// removal needs no room on the disk, and without `grastate.dat` the node receives an SST.
+    pub(super) fn demand_sst(&self, seqno: i64) {
+        let file = self.setup.data_dir.join(grastate::FILE_NAME);
+        let done = match std::fs::remove_file(&file) {
+            Ok(()) => "was removed, so that the next start receives all tables".to_owned(),
+            Err(error) => format!("cannot be removed ({error}): remove it before the next start"),
+        };
+        let text =
+            format!("the tables of this node lack seqno {seqno}, and that cannot be stored: {} {done}", file.display());
+        self.server.log(Level::Error, &text);
     }
 
     /// Writes the current voters to `grastate.dat`. Does not create the file: an administrator may have removed it on

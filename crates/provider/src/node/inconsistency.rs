@@ -240,7 +240,8 @@ impl Node {
             return false;
         }
         let order_state = lock(&self.order);
-        let (Some(OrderState { order, is_single_node: true }), Some(log)) = (order_state.as_ref(), self.log()) else {
+        let (Some(OrderState { order, is_single_node: true, .. }), Some(log)) = (order_state.as_ref(), self.log())
+        else {
             return false;
         };
         let result = VoteResult { error: ApplyError::new(seqno, message).cause(), agreeing: 1 };

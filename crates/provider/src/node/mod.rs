@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering as Atomic};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering as Atomic};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::binary_log::BinaryLog;
@@ -45,6 +45,7 @@ mod rejoin;
 mod replica;
 mod security;
 mod startup;
+mod streaming_rollback;
 mod supervisor;
 mod toi;
 mod total_order;
@@ -59,6 +60,7 @@ use cluster::{ClusterHandle, Command, Donation, RetainTime};
 use inconsistency::Inconsistency;
 use known_lines::KnownLines;
 use recv_queue::RecvQueue;
+use streaming_rollback::HeldRollback;
 
 /// What the server tells the provider at init.
 #[derive(Clone, Debug)]
@@ -89,7 +91,8 @@ pub struct Finished {
 impl Finished {
     /// Saves it in the data folder.
     pub fn save(&self) -> Result<(), saved_state::Error> {
-        self.state.write(&self.data_dir)
+        // A state in the reserve is as good.
+        self.state.write(&self.data_dir).map(drop)
     }
 }
 
@@ -99,6 +102,14 @@ struct OrderState {
     order: TotalOrder,
     /// There is no other voter or learner: a client's thread appends its entry itself.
     is_single_node: bool,
+    /// Rollbacks of streaming transactions that come before whatever is ordered next.
+    held_rollbacks: VecDeque<HeldRollback>,
+}
+
+impl OrderState {
+    fn new(order: TotalOrder, is_single_node: bool) -> Self {
+        Self { order, is_single_node, held_rollbacks: VecDeque::new() }
+    }
 }
 
 /// One node.
@@ -125,6 +136,8 @@ pub struct Node {
     logged_upto: AtomicI64,
     commit_monitor: CommitMonitor,
     gate: Gate,
+    /// A copy of what the order's lock protects, for a look without it.
+    has_held_rollbacks: AtomicBool,
     transactions: Transactions,
     /// By connection: the seqno of its TOI statement, and whether the node was a single node then.
     toi_seqnos: Mutex<HashMap<u64, (i64, bool)>>,
@@ -266,6 +279,7 @@ impl Node {
             logged_upto: AtomicI64::new(0),
             commit_monitor: CommitMonitor::default(),
             gate: Gate::default(),
+            has_held_rollbacks: AtomicBool::new(false),
             transactions: Transactions::default(),
             toi_seqnos: Mutex::default(),
             recv_queue: RecvQueue::default(),
@@ -431,9 +445,10 @@ impl Node {
     /// The server will report `seqno` as applied, though it is not. The first such seqno counts.
     fn record_failed_seqno(&self, seqno: i64) {
         let saved = *lock(&self.saved);
-        if let Some(saved) = saved.filter(|saved| saved.failed_at < 0 || saved.failed_at > seqno) {
-            // A failure is logged there.
-            let _ = self.save(SavedState { failed_at: seqno, ..saved });
+        if let Some(saved) = saved.filter(|saved| saved.failed_at < 0 || saved.failed_at > seqno)
+            && self.save(SavedState { failed_at: seqno, ..saved }).is_err()
+        {
+            self.demand_sst(seqno);
         }
     }
 

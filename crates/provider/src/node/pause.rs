@@ -41,7 +41,14 @@ impl Node {
     /// Ends the pause.
     pub fn resume(&self) {
         self.recv_queue.is_held.store(false, Atomic::SeqCst);
+        let mut order_state = lock(&self.order);
         self.gate.resume();
+        // Under the lock: no write set comes in between.
+        let ordered = self.try_held_rollbacks(order_state.as_mut());
+        drop(order_state);
+        if let Err(reason) = ordered {
+            self.report_not_ordered(&reason);
+        }
         if let Some(cluster) = self.cluster() {
             cluster.send(Command::Recheck);
         }
@@ -82,7 +89,7 @@ impl Node {
         let until = Instant::now().checked_add(limit);
         let (history_uuid, is_single_node, last) = lock(&self.order)
             .as_ref()
-            .map(|OrderState { order, is_single_node }| (order.history_uuid, *is_single_node, order.seqno))?;
+            .map(|OrderState { order, is_single_node, .. }| (order.history_uuid, *is_single_node, order.seqno))?;
         let seqno = match upto {
             None if is_single_node => last,
             None => self.read_index_from_leader(until)?,

@@ -3,17 +3,12 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::commit::Proposal;
 use super::recv_queue::Work;
 use super::{Node, lock};
-use crate::galera_lines::KnownMessage;
 use crate::gate::GateState;
 use crate::identity::Gtid;
 use crate::node_state::StateEvent;
-use crate::server::{Flags, Handle, Level, Receiver, View, ViewStatus};
-
-/// Retry interval of a rollback that finds no room in the log.
-const ROOM_INTERVAL: Duration = Duration::from_millis(200);
+use crate::server::{Level, Receiver, View, ViewStatus};
 
 /// How long a leaving node waits for the others.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -39,7 +34,7 @@ impl Node {
                     }
                     true
                 }
-                Work::Rollback { trx, data } => self.deliver_rollback(receiver, trx, &data),
+                Work::Rollback { trx, data, ordered } => self.deliver_rollback(receiver, trx, &data, &ordered),
                 Work::Deliver(delivery) => self.deliver_queued(receiver, delivery),
                 Work::NonPrimary => self.deliver_non_primary_view(receiver),
                 Work::Donate { request, seqno } => self.donate_state(receiver, &request, seqno),
@@ -81,44 +76,6 @@ impl Node {
         }
     }
 
-    /// Rolls back a streaming transaction: on the other nodes, and its fragments here. Does not wait.
-    pub fn roll_back(&self, trx: u64, data: Vec<u8>) -> bool {
-        // In a cluster the rollback is proposed before the client gets its answer, so a client that then asks another
-        // node sees its effect.
-        self.send_without_waiting(&rollback(trx, &[&data])) || self.recv_queue.push(Work::Rollback { trx, data })
-    }
-
-    fn deliver_rollback(&self, receiver: Receiver, trx: u64, data: &[u8]) -> bool {
-        let parts = [data];
-        let proposal = rollback(trx, &parts);
-        let ordered = loop {
-            if self.send_without_waiting(&proposal) {
-                return true;
-            }
-            match self.propose(&proposal) {
-                Ok(ordered) => break ordered,
-                Err(reason) => {
-                    // The fragments are in the log. Without room for the rollback this waits; the view after a leave
-                    // also ends the transaction.
-                    self.report_not_ordered(&reason);
-                    if self.recv_queue.wait_for_leave(ROOM_INTERVAL) {
-                        return true;
-                    }
-                }
-            }
-        };
-        if ordered.index.is_some_and(|index| self.flush_log(index).is_err()) {
-            return true;
-        }
-        let handle = Handle { id: trx, address: 0 };
-        self.apply(receiver, handle, Flags::ROLLBACK, data, &ordered.meta).unwrap_or_else(|_| {
-            let gtid = ordered.meta.gtid;
-            let text = format!("the rollback at {gtid} could not be applied");
-            self.fail_and_leave(&KnownMessage::Inconsistent(gtid), &text);
-            true
-        })
-    }
-
     fn leave_cluster(&self, receiver: Receiver) {
         let has_failed = self.gate.state() == GateState::Failed;
         if has_failed {
@@ -128,10 +85,14 @@ impl Node {
         // A failed node delivers nothing, so nothing need be held back.
         self.recv_queue.is_held.store(!has_failed, Ordering::SeqCst);
         self.close_cluster();
-        // Entries that were ordered while the node left.
-        for delivery in self.recv_queue.take_deliveries() {
-            if self.gate.state() != GateState::Failed {
-                self.deliver_queued(receiver, delivery);
+        // Entries that were ordered while the node left; the gate is closed, and who orders under the lock has queued it.
+        drop(lock(&self.order));
+        for work in self.recv_queue.take_ordered() {
+            match work {
+                _ if self.gate.state() == GateState::Failed => {}
+                Work::Deliver(delivery) => drop(self.deliver_queued(receiver, delivery)),
+                Work::Rollback { trx, data, ordered } => drop(self.deliver_rollback(receiver, trx, &data, &ordered)),
+                _ => {}
             }
         }
         self.recv_queue.is_held.store(false, Ordering::SeqCst);
@@ -157,8 +118,4 @@ impl Node {
             }
         }
     }
-}
-
-fn rollback<'a>(trx: u64, data: &'a [&'a [u8]]) -> Proposal<'a> {
-    Proposal { flags: Flags::ROLLBACK, trx, conn: u64::MAX, keys: &[], data, transaction: None }
 }

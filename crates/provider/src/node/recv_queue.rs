@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::commit::Ordered;
 use super::delivery::Delivery;
 use super::lock;
 use crate::statistics::QueueLengths;
@@ -22,10 +23,11 @@ const RECHECK_INTERVAL_DELIVERIES: usize = 256;
 #[derive(Debug)]
 pub(super) enum Work {
     Begin,
-    /// Roll back a streaming transaction.
+    /// Roll back a streaming transaction of a single node.
     Rollback {
         trx: u64,
         data: Vec<u8>,
+        ordered: Ordered,
     },
     /// Deliver an ordered entry.
     Deliver(Delivery),
@@ -241,17 +243,13 @@ impl RecvQueue {
         true
     }
 
-    /// Takes the queued entries.
-    pub(super) fn take_deliveries(&self) -> Vec<Delivery> {
+    /// Takes what is queued and has a seqno.
+    pub(super) fn take_ordered(&self) -> Vec<Work> {
         let mut state = self.lock();
-        let mut deliveries = Vec::new();
-        for work in std::mem::take(&mut state.queue) {
-            match work {
-                Work::Deliver(delivery) => deliveries.push(delivery),
-                work => state.queue.push_back(work),
-            }
-        }
-        deliveries
+        let is_ordered = |work: &Work| matches!(work, Work::Deliver(_) | Work::Rollback { .. });
+        let (ordered, others) = std::mem::take(&mut state.queue).into_iter().partition::<Vec<_>, _>(is_ordered);
+        state.queue = others.into();
+        ordered
     }
 
     /// The seqno is being applied from now on. Returns the distance to the lowest one that is.
@@ -272,6 +270,11 @@ impl RecvQueue {
     /// What a receiving thread applies at the seqno. None: a client's thread commits it.
     pub(super) fn applying(&self, seqno: i64) -> Option<Applying> {
         lock(&self.applying).iter().find(|(applied, _)| *applied == seqno).map(|(_, what)| *what)
+    }
+
+    /// Whether a receiving thread applies such work.
+    pub(super) fn is_applying(&self, what: Applying) -> bool {
+        lock(&self.applying).iter().any(|(_, applied)| *applied == what)
     }
 
     fn clear(&self, state: &mut State) {

@@ -192,7 +192,7 @@ impl Node {
             order.skip_to(tables_at);
         }
         self.commit_monitor.reset_to(tables_at);
-        *lock(&self.order) = Some(OrderState { order, is_single_node: true });
+        *lock(&self.order) = Some(OrderState::new(order, true));
         let was_stopped = lock(&self.saved).is_some_and(|saved| saved.stopped_at == end && end == tables_at);
         self.deliver_first_view(receiver, tables_at, end, (!was_stopped).then_some(former_members), false)?;
         if behind > 0 {

@@ -4,6 +4,7 @@ use hortator_core::{Key, Mode};
 
 use super::commit::Proposal;
 use super::inconsistency::FailedWork;
+use super::recv_queue::Applying;
 use super::{Node, Outcome, lock};
 use crate::galera_lines::KnownMessage;
 use crate::server::Flags;
@@ -36,6 +37,11 @@ impl Node {
         // Failed: the others skip it, because the member ID has ended; so does this node. The server still ends its
         // TOI.
         if ordered.passed { Outcome::Passed(ordered.meta) } else { Outcome::Failed(ordered.meta) }
+    }
+
+    /// Whether a statement in total order isolation runs, of this node or of another one. Nothing else is applied meanwhile.
+    pub(super) fn runs_in_isolation(&self) -> bool {
+        self.recv_queue.is_applying(Applying::Statement) || !lock(&self.toi_seqnos).is_empty()
     }
 
     /// Ends the statement. `error`: the server's, if the statement failed and that matters; empty: none. The node leaves

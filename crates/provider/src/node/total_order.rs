@@ -195,7 +195,7 @@ impl TotalOrder {
             source: SourceId(head.source.bits()),
             last_seen: Seqno(head.last_seen.max(0) as u64),
             isolation: flags.has(Flags::ISOLATION),
-            pa_unsafe: flags.has(Flags::PA_UNSAFE),
+            pa_unsafe: flags.has(Flags::PA_UNSAFE) || may_end_streaming(flags),
             implicit_deps: flags.has(Flags::IMPLICIT_DEPS),
             keys,
         };
@@ -328,6 +328,14 @@ impl TotalOrder {
     pub fn keys(&self) -> usize {
         self.certification.len()
     }
+}
+
+/// Whether a streaming transaction may end with it: by its last fragment, its rollback, or a statement in total order
+/// isolation that aborts it. The rows of all its fragments are locked until then, and are not named here. Whatever follows
+/// waits.
+fn may_end_streaming(flags: Flags) -> bool {
+    let is_last_fragment = flags.has(Flags::TRX_END) && !flags.has(Flags::TRX_START);
+    is_last_fragment || flags.has(Flags::ROLLBACK) || flags.has(Flags::ISOLATION)
 }
 
 /// Whether the entry takes a seqno of its own.

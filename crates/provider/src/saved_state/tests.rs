@@ -11,7 +11,7 @@ fn state() -> SavedState {
 fn the_written_file_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     assert!(SavedState::read(folder.path()).unwrap().is_none());
-    state().write(folder.path()).unwrap();
+    state().write(folder.path()).unwrap().unwrap();
     assert_eq!(SavedState::read(folder.path()).unwrap(), Some(state()));
     assert_eq!(state().position(), Some(Gtid { history_uuid: Uuid([3; 16]), seqno: 12 }));
     assert_eq!(SavedState { stopped_at: -1, ..state() }.position(), None);
@@ -32,7 +32,7 @@ fn the_first_version_is_read_without_generation_and_vote_result() {
 #[test]
 fn version_3_is_read_with_its_keys() {
     let folder = tempfile::tempdir().unwrap();
-    state().write(folder.path()).unwrap();
+    state().write(folder.path()).unwrap().unwrap();
     let path = folder.path().join(FILE_NAME);
     let text = fs::read_to_string(&path).unwrap();
     let old = text.replace("version: 4", "version: 3").replace("history_uuid:", "history:");
@@ -45,7 +45,7 @@ fn version_3_is_read_with_its_keys() {
 #[test]
 fn every_damage_is_an_error_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
-    state().write(folder.path()).unwrap();
+    state().write(folder.path()).unwrap().unwrap();
     let path = folder.path().join(FILE_NAME);
     let good = fs::read_to_string(&path).unwrap();
     for (from, to, message) in [
@@ -60,4 +60,35 @@ fn every_damage_is_an_error_with_its_line() {
         let error = SavedState::read(folder.path()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
+}
+
+#[test]
+fn a_disk_without_room_takes_the_state_in_the_reserve() {
+    let folder = tempfile::tempdir().unwrap();
+    let draft = folder.path().join(FILE_NAME).with_extension("new.log");
+    state().write(folder.path()).unwrap().unwrap();
+    // Nothing can be written beside the files that are there.
+    fs::create_dir(&draft).unwrap();
+    let failed = SavedState { stopped_at: -1, failed_at: 13, ..state() };
+    assert!(failed.write(folder.path()).unwrap().is_err());
+    assert_eq!(SavedState::read(folder.path()).unwrap(), Some(failed));
+    let later = SavedState { failed_at: 11, ..failed };
+    assert!(later.write(folder.path()).unwrap().is_err());
+    assert_eq!(SavedState::read(folder.path()).unwrap(), Some(later));
+    // With room, the file counts again.
+    fs::remove_dir(&draft).unwrap();
+    state().write(folder.path()).unwrap().unwrap();
+    assert_eq!(SavedState::read(folder.path()).unwrap(), Some(state()));
+    // A torn write to the reserve is none.
+    let reserve = folder.path().join("hortator.state.reserve.log");
+    let size = fs::metadata(&reserve).unwrap().len();
+    fs::write(&reserve, [&[40, 0, 0, 0][..], &[7; 60]].concat()).unwrap();
+    assert_eq!(SavedState::read(folder.path()).unwrap(), Some(state()));
+    state().write(folder.path()).unwrap().unwrap();
+    assert_eq!(fs::metadata(&reserve).unwrap().len(), size);
+    // Without a reserve, as after a start of a former release, it is an error.
+    fs::remove_file(&reserve).unwrap();
+    fs::create_dir(&draft).unwrap();
+    assert!(failed.write(folder.path()).is_err());
+    assert_eq!(SavedState::read(folder.path()).unwrap(), Some(state()));
 }

@@ -53,6 +53,7 @@ void slot_abort(unsigned at, int64_t by) {
     int64_t seqno = -2;
     pthread_mutex_lock(&slot->mutex);
     if (slot->trx != 0) {
+        server_add_victim(slot->trx);
         int status = CALL(slot->trx, wsrep.abort_certification(&wsrep, by, slot->trx, &seqno));
         CHECK(seqno >= -1, "the victim's seqno %lld", (long long)seqno);
         CHECK(status == OK || status == NOT_ALLOWED, "an abort returned %d", status);
@@ -263,6 +264,11 @@ static bool fragment(client_t *client, uint32_t flags, uint64_t part) {
         commit(client, flags);
     }
     release(client, status == CONN_FAIL);
+    /* An abort while the fragment was committed: the server rolls the transaction back behind it. */
+    if (goes_on && untold(client, true) > 0) {
+        count(ABORTED);
+        goes_on = false;
+    }
     return goes_on;
 }
 

@@ -77,6 +77,8 @@ bool server_has_history(const char *dir);
 /* Odd: not connected. A call may be refused if this changed meanwhile or is odd. */
 uint64_t server_outages(void);
 void server_expect_rollback(uint64_t trx);
+/* The provider may roll it back itself. */
+void server_add_victim(uint64_t trx);
 /* Whether the callbacks check what only a correct server may expect. */
 extern bool server_is_strict;
 

@@ -35,9 +35,14 @@ typedef struct {
 static receiver_t receivers[RECEIVERS];
 static __thread receiver_t *own;
 
-/* Transactions whose rollback was called and not delivered yet. */
-static uint64_t *rollbacks;
-static size_t rollbacks_count, rollbacks_room;
+/* A list of transactions. */
+typedef struct {
+    uint64_t *trx;
+    size_t count, room;
+} list_t;
+
+/* Those whose rollback a client has asked for, and which is not delivered yet; those that somebody has tried to abort. */
+static list_t rollbacks, victims;
 
 static void (*allowlist_deinit)(void);
 
@@ -176,13 +181,32 @@ static void replay(replay_t *wanted, const handle_t *handle, uint32_t flags, con
     commit(handle, meta, &entry, data);
 }
 
-static void end_rollback(uint64_t trx) {
-    size_t at = 0;
+static void add(list_t *list, uint64_t trx) {
     pthread_mutex_lock(&mutex);
-    while (at < rollbacks_count && rollbacks[at] != trx)
+    if (list->count == list->room) {
+        list->room = list->room * 2 + 16;
+        list->trx = realloc(list->trx, list->room * sizeof *list->trx);
+        CHECK(list->trx != NULL, "no memory");
+    }
+    list->trx[list->count++] = trx;
+    pthread_mutex_unlock(&mutex);
+}
+
+static size_t find(const list_t *list, uint64_t trx) {
+    size_t at = 0;
+    while (at < list->count && list->trx[at] != trx)
         at++;
-    CHECK(at < rollbacks_count, "nobody rolled %llu back", (unsigned long long)trx);
-    rollbacks[at] = rollbacks[--rollbacks_count];
+    return at;
+}
+
+/* A client has asked for it, or the provider itself rolls a victim back. */
+static void end_rollback(uint64_t trx) {
+    pthread_mutex_lock(&mutex);
+    size_t at = find(&rollbacks, trx);
+    if (at < rollbacks.count)
+        rollbacks.trx[at] = rollbacks.trx[--rollbacks.count];
+    else
+        CHECK(find(&victims, trx) < victims.count, "nobody rolled %llu back", (unsigned long long)trx);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -218,16 +242,9 @@ static int on_apply(void *context, const handle_t *handle, uint32_t flags, const
     return 0;
 }
 
-void server_expect_rollback(uint64_t trx) {
-    pthread_mutex_lock(&mutex);
-    if (rollbacks_count == rollbacks_room) {
-        rollbacks_room = rollbacks_room * 2 + 16;
-        rollbacks = realloc(rollbacks, rollbacks_room * sizeof *rollbacks);
-        CHECK(rollbacks != NULL, "no memory");
-    }
-    rollbacks[rollbacks_count++] = trx;
-    pthread_mutex_unlock(&mutex);
-}
+void server_expect_rollback(uint64_t trx) { add(&rollbacks, trx); }
+
+void server_add_victim(uint64_t trx) { add(&victims, trx); }
 
 gtid_t server_place(int64_t seqno) { return (gtid_t){history, seqno}; }
 

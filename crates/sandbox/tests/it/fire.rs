@@ -5,15 +5,22 @@
 //! [`snapshots`] an anomaly of MariaDB that they may see, [`session`] their connections, [`journal`] their records, [`nemesis`] the faults, [`pace`] the times without writes, [`verdict`] the
 //! final check, [`figures`] the table of results.
 //!
-//! HORTATOR_FIRE_SECONDS is the time with faults, HORTATOR_SEED the seed, HORTATOR_FIGURES a file for the figures.
+//! With HORTATOR_FIRE_MACHINES=1, each node has a network and a disk of its own ([`machines`]), and [`faults`] has more to
+//! choose from: cuts, power losses, slow and full disks. That needs root's rights. HORTATOR_FIRE_OPTIONS are provider
+//! options for Hortator's nodes.
+//!
+//! HORTATOR_FIRE_SECONDS is the time with faults, HORTATOR_FIRE_FAULTS their names if not all are wanted, HORTATOR_SEED the
+//! seed, HORTATOR_FIGURES a file for the figures.
 //! `cargo xtask fire` sets these. Losses of Galera are only counted: with innodb_flush_log_at_trx_commit=0 it
 //! guarantees nothing if all nodes crash.
 
 mod definitions;
+mod faults;
 mod figures;
 mod histories;
 mod isolation;
 mod journal;
+mod machines;
 mod nemesis;
 mod pace;
 mod session;
@@ -22,6 +29,7 @@ mod tables;
 mod verdict;
 mod work;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -34,7 +42,9 @@ use crate::kills::dice::Dice;
 use crate::kills::{fetch, from_environment, seed};
 use crate::provider;
 use figures::Figures;
+use isolation::{Key, Transaction};
 use journal::Journal;
+use machines::Machines;
 use nemesis::Nemesis;
 use session::Session;
 use work::{Kind, Shared};
@@ -44,6 +54,8 @@ const NODES: usize = 3;
 const QUIET: Duration = Duration::from_secs(2);
 /// The kinds of clients of a run: transfers, appends, single rows.
 const KINDS: [(Kind, usize); 3] = [(Kind::Bank, 8), (Kind::Lists, 4), (Kind::Entries, 2)];
+/// The lines of each error log that a failed run shows.
+const LINES_SHOWN: usize = 40;
 /// The clients whose histories are checked.
 const HISTORIES: usize = 4;
 
@@ -93,9 +105,23 @@ impl Drop for KeepsLogs<'_> {
                 let kept = env::temp_dir().join(format!("hortator-fire-{}-{}.log", self.1, node.name()));
                 let copied = fs::copy(node.error_log(), &kept);
                 eprintln!("{}'s error log: {} ({copied:?} bytes)", node.name(), kept.display());
+                // Whoever sees the output only gets the end of it.
+                let log = String::from_utf8_lossy(&fs::read(node.error_log()).unwrap_or_default()).into_owned();
+                let lines: Vec<&str> =
+                    log.lines().filter(|line| line.contains("ERROR") || line.contains("Hortator:")).collect();
+                eprintln!("{}", lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n"));
             }
         }
     }
+}
+
+/// Keeps a history with an anomaly: a line for each transaction, and one for each key in the end.
+fn keep_history(seed: u64, history: &[Transaction], last: &BTreeMap<Key, Vec<i64>>) {
+    let kept = env::temp_dir().join(format!("hortator-fire-{seed}-history.txt"));
+    let transactions = history.iter().map(|transaction| format!("{transaction:?}\n"));
+    let ends = last.iter().map(|(key, values)| format!("in the end: {key} {values:?}\n"));
+    let written = fs::write(&kept, transactions.chain(ends).collect::<String>());
+    eprintln!("the history: {} ({written:?})", kept.display());
 }
 
 fn under_fire(provider: Provider) {
@@ -107,6 +133,11 @@ fn under_fire(provider: Provider) {
         Provider::Galera => Builder::galera(NODES),
     };
     let builder = builder.set("innodb_flush_log_at_trx_commit", "0").set("innodb_lock_wait_timeout", "5");
+    let options = env::var("HORTATOR_FIRE_OPTIONS").ok().filter(|_| provider == Provider::Ours);
+    let has_small_logs = options.as_ref().is_some_and(|options| options.contains("log.retain"));
+    let builder = options.into_iter().fold(builder, |builder, options| builder.set("wsrep_provider_options", options));
+    let machines = (from_environment("HORTATOR_FIRE_MACHINES") == Some(1)).then(Machines::new);
+    let builder = machines.iter().fold(builder, |builder, machines| machines.under(builder));
     let sandbox = builder.set("wsrep_slave_threads", "4").start_temporary().unwrap();
     let _logs = KeepsLogs(&sandbox, seed);
     tables::make(&mut sandbox.node(0).connect().unwrap());
@@ -144,7 +175,8 @@ fn under_fire(provider: Provider) {
             scope.spawn(move || work::read(session, seed, shared));
         }
         thread::sleep(QUIET);
-        let mut nemesis = Nemesis::new(&sandbox, provider, dice, &shared);
+        let mut nemesis = Nemesis::new(&sandbox, provider, machines.as_ref(), dice, &shared);
+        nemesis.has_small_logs = has_small_logs;
         let began = Instant::now();
         nemesis.rage(fire);
         let took = began.elapsed();
@@ -163,7 +195,11 @@ fn under_fire(provider: Provider) {
     });
     settle(&sandbox);
     let found = verdict::look(&sandbox, &journals, &shared);
-    let anomalies = isolation::check(&history, &histories::last(sandbox.node(0)));
+    let last = histories::last(sandbox.node(0));
+    let anomalies = isolation::check(&history, &last);
+    if !anomalies.forbidden().is_empty() {
+        keep_history(seed, &history, &last);
+    }
     let mut figures = Figures::new(&journals, &nemesis, &shared, &found, took);
     figures.add_anomalies(&history, &anomalies);
     eprintln!("\n{}", figures.table(provider));
@@ -175,6 +211,8 @@ fn under_fire(provider: Provider) {
         assert_eq!(anomalies.forbidden(), [""; 0], "anomalies that the isolation levels forbid");
         assert_eq!(nemesis.helped, 0, "the cluster did not come back by itself");
         assert_eq!(found.crashes, [""; 0], "in the error logs");
+        // Without simulated power losses nothing excuses damaged tables.
+        assert!(machines.is_some() || found.crashes_by_damage.is_empty(), "{:?}", found.crashes_by_damage);
     }
 }
 

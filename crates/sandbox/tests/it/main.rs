@@ -4,9 +4,11 @@
 
 mod bad_input;
 mod behind;
+mod catching_up;
 mod cluster;
 mod cluster_fixture;
 mod continuing_alone;
+mod disk;
 mod disk_stalls;
 mod donors;
 mod fire;
@@ -19,6 +21,7 @@ mod known_lines;
 mod lost_tail;
 mod manual_server;
 mod mysql;
+mod network;
 mod node_faults;
 mod parent;
 mod partitions;
@@ -33,6 +36,7 @@ mod standalone;
 mod status_variables;
 mod stops;
 mod streaming;
+mod streaming_order;
 mod transfers;
 mod unidentified_peers;
 mod votes;

@@ -6,6 +6,7 @@ use hortator_mysql::Connection;
 use hortator_sandbox::{Builder, Healed, Node, Sandbox, Temporary};
 
 use crate::cluster_fixture::{assert_logged, define, is_non_primary, since, size, wait_for};
+use crate::disk::{Disk, Library};
 use crate::{ask, provider, run};
 
 fn cluster(nodes: usize) -> Temporary {
@@ -216,4 +217,89 @@ fn a_node_stops_while_it_comes_back() {
         // Until then they hold the row.
         wait_until_no_fragments(&cluster);
     }
+}
+
+/// The last fragment reaches the others, which commit it, and this node loses the quorum before it knows.
+#[test]
+fn a_transaction_whose_last_fragment_was_committed_elsewhere_at_the_cut_is_confirmed_when_its_node_is_back() {
+    provider::build();
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::new(&Library::compile(folder.path()));
+    let cluster = Builder::cluster(3).host(2, disk.host()).start_temporary().unwrap();
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
+    let [first, third] = [0, 2].map(|index| cluster.node(index));
+    let mut ending = open_in_fragments(third, &["INSERT INTO d.t VALUES (1, 1)"]);
+    let mut continuing = open_in_fragments(third, &["INSERT INTO d.t VALUES (2, 1)"]);
+    // Its node cannot say what is confirmed while its disk stalls.
+    continuing.execute(b"SET SESSION wsrep_sync_wait = 0").unwrap();
+    disk.stall_log(true);
+    std::thread::scope(|scope| {
+        let ends = scope.spawn(|| ending.execute(b"COMMIT").map(drop));
+        let continues = scope.spawn(|| continuing.execute(b"INSERT INTO d.t VALUES (3, 1)").map(drop));
+        wait_for("the commit on another node", || ask(first, "SELECT id FROM d.t") == [["1"]]);
+        let fragments = "SELECT COUNT(*) FROM mysql.wsrep_streaming_log";
+        wait_for("the fragments there", || ask(first, fragments) == [["2"]]);
+        third.isolate().unwrap();
+        wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
+        disk.stall_log(false);
+        let healed = third.heal();
+        ends.join().unwrap().unwrap();
+        let refused = continues.join().unwrap().unwrap_err().to_string();
+        assert!(refused.contains("1213") || refused.contains("1180"), "{refused}");
+        assert_eq!(healed.unwrap(), Healed::Synced, "{}", since(third, 0));
+    });
+    // With the former member ID, it was rolled back everywhere.
+    assert!(continuing.execute(b"SELECT 1").is_ok() || continuing.execute(b"COMMIT").is_ok());
+    wait_until_no_fragments(&cluster);
+    wait_for_rows(&cluster, &[["1", "1"]]);
+    run_synced(third, &["INSERT INTO d.t VALUES (2, 2)"]);
+    wait_for_rows(&cluster, &[["1", "1"], ["2", "2"]]);
+}
+
+#[test]
+fn a_client_whose_fragment_is_refused_and_that_says_nothing_does_not_keep_its_node_out() {
+    let cluster = cluster(3);
+    let [first, third] = [0, 2].map(|index| cluster.node(index));
+    let mut open = open_in_fragments(third, &["INSERT INTO d.t VALUES (1, 1)"]);
+    open.execute(b"SET SESSION wsrep_sync_wait = 0").unwrap();
+    third.isolate().unwrap();
+    wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
+    let refused = open.execute(b"INSERT INTO d.t VALUES (2, 1)").unwrap_err().to_string();
+    assert!(refused.contains("1047"), "{refused}");
+    assert_eq!(third.heal().unwrap(), Healed::Synced);
+    wait_until_no_fragments(&cluster);
+    let refused = open.execute(b"COMMIT").unwrap_err().to_string();
+    assert!(refused.contains("1213"), "{refused}");
+    wait_for_rows(&cluster, &[]);
+}
+
+#[test]
+fn a_node_stops_while_a_last_fragment_waits_for_its_outcome() {
+    provider::build();
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::new(&Library::compile(folder.path()));
+    let cluster = Builder::cluster(3).host(2, disk.host()).start_temporary().unwrap();
+    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
+    let [first, third] = [0, 2].map(|index| cluster.node(index));
+    let mut ending = open_in_fragments(third, &["INSERT INTO d.t VALUES (1, 1)"]);
+    disk.stall_log(true);
+    std::thread::scope(|scope| {
+        let ends = scope.spawn(|| ending.execute(b"COMMIT").map(drop));
+        wait_for("the commit on another node", || ask(first, "SELECT id FROM d.t") == [["1"]]);
+        third.isolate().unwrap();
+        wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
+        assert!(!ends.is_finished(), "its outcome is not known");
+        // A stop syncs the log.
+        let resume = scope.spawn(|| {
+            wait_for("the stop", || since(third, 0).contains("Normal shutdown"));
+            disk.stall_log(false);
+        });
+        third.stop().unwrap();
+        resume.join().unwrap();
+        // The node may have heard of it before it went down.
+        drop(ends.join().unwrap());
+    });
+    third.start().unwrap();
+    wait_until_no_fragments(&cluster);
+    wait_for_rows(&cluster, &[["1", "1"]]);
 }

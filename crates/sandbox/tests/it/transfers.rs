@@ -1,4 +1,5 @@
-//! State transfers by mariabackup: its script empties the joiner's data folder while the provider runs.
+//! State transfers: by mariabackup, whose script empties the joiner's data folder while the provider runs, and before a power
+//! loss.
 
 use std::fs;
 use std::thread;
@@ -6,8 +7,11 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, State, Temporary};
 
-use crate::cluster_fixture::{define, ids, remove_provider_files};
-use crate::{provider, run};
+use crate::cluster_fixture::{assert_logged, create_to_fill, define, ids, remove_provider_files, since};
+use crate::disk::{Disk, Library};
+use crate::kills::dice::Dice;
+use crate::kills::seed;
+use crate::{ask, provider, run};
 
 /// The time limit for a transfer step.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -107,4 +111,32 @@ fn a_joiner_killed_during_a_transfer_receives_everything_at_the_next_start() {
     });
     cluster.nodes().for_each(|node| assert_eq!(ids(node), expected, "{}", node.name()));
     assert_kept_over_a_crash(&cluster, rows_in);
+}
+
+#[test]
+fn tables_that_a_node_has_received_survive_a_power_loss() {
+    provider::build();
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Disk::new(&Library::compile(folder.path()));
+    let builder = Builder::cluster(3).host(2, disk.host());
+    let cluster = builder.start_temporary().unwrap();
+    let [first, third] = [0, 2].map(|index| cluster.node(index));
+    create_to_fill(first);
+    run(first, &["CALL d.fill(1, 3000)"]);
+    let expected = ids(first);
+    let mut dice = Dice::new(seed());
+    for _ in 0..3 {
+        third.stop().unwrap();
+        fs::remove_file(third.data_dir().join("grastate.dat")).unwrap();
+        let from = since(third, 0).len();
+        third.start().unwrap();
+        third.kill().unwrap();
+        let lost = disk.lose_power(&third.data_dir(), &mut dice);
+        eprintln!("{lost:?}");
+        third.start().unwrap();
+        assert_logged(&since(third, from), &["WSREP: Shifting PRIMARY -> JOINER"]);
+        assert_eq!(ids(third), expected);
+        let checked = ask(third, "CHECK TABLE d.t, mysql.wsrep_allowlist, mysql.innodb_table_stats, mysql.proc");
+        assert!(checked.iter().all(|row| row[3] == "OK"), "{checked:?}");
+    }
 }

@@ -91,13 +91,13 @@ impl Node {
                     }
                     return Ok(Some(ordered_entry));
                 }
-                // This server has lost the first fragments, with the old member ID; on other nodes the transaction
-                // commits.
+                // No thread waits for it: its client has had an error.
                 let is_orphan = verdict.passed
                     && own_member_ids.contains(&head.source)
                     && !head.flags.has(Flags::TRX_START)
                     && !head.flags.has(Flags::ROLLBACK);
-                if is_orphan && !is_applied {
+                if is_orphan && head.flags.has(Flags::TRX_END) && !is_applied {
+                    // This server has dropped the first fragments; on other nodes the transaction commits.
                     drop(order_state);
                     self.fail(&format!(
                         "the last fragment of a streaming transaction was ordered at seqno {seqno} after this node \
@@ -106,10 +106,13 @@ impl Node {
                     ));
                     return Err(CallbackError);
                 }
-                Delivered::WriteSet { head, data, passed: verdict.passed, depends_on: verdict.depends_on }
+                // The view that ends the member ID rolls the transaction back on all nodes: here nothing is added to it.
+                let passed = verdict.passed && !is_orphan;
+                Delivered::WriteSet { head, data, passed, depends_on: verdict.depends_on }
             }
             (Entry::View { number, members }, _) => {
                 let is_in = members.iter().any(|member| member.id == order.member);
+                cluster.pending_proposals.refuse_all_but_of(&members);
                 ordered_entry.is_excluded = !is_in && matches!(self.gate.state(), GateState::Open | GateState::Paused);
                 Delivered::View { number, members }
             }
@@ -133,24 +136,32 @@ impl Node {
     /// In a cluster, proposes a write set without keys that needs no reply; it comes back like those of others. False:
     /// this is a single node.
     pub(in crate::node) fn send_without_waiting(&self, proposal: &Proposal<'_>) -> bool {
-        let Some(cluster) = self.cluster() else { return false };
-        let Proposal { flags, trx, conn, keys, data, .. } = *proposal;
-        let source = {
-            let order_state = lock(&self.order);
-            match order_state.as_ref() {
-                Some(OrderState { order, is_single_node: false }) => order.member,
-                _ => return false,
-            }
-        };
+        if self.cluster().is_none() {
+            return false;
+        }
+        let order_state = lock(&self.order);
+        let Some(OrderState { order, is_single_node: false, .. }) = order_state.as_ref() else { return false };
         // Without quorum, the member ID ends, and its streaming transactions with it.
         if matches!(self.gate.state(), GateState::Open | GateState::Paused) {
-            let request_id = cluster.new_request_id();
-            let head = WriteSetHead { flags, source, trx, conn, last_seen: entry::SEEN_ALL, request_id };
-            let mut bytes = entry::encode_write_set(&head, keys, data.iter().map(|part| part.len()).sum());
-            data.iter().for_each(|part| bytes.extend_from_slice(part));
-            cluster.send(Command::Propose { request_id, bytes });
+            self.send_proposal(proposal, order.member, self.new_request_id());
         }
         true
+    }
+
+    /// A new request id, higher than all before.
+    pub(in crate::node) fn new_request_id(&self) -> u64 {
+        self.cluster().map_or(0, |cluster| cluster.new_request_id())
+    }
+
+    /// Proposes a write set without keys of the member `source` in a cluster. Under the order's lock: a node does not become a
+    /// single node before the driver has seen it.
+    pub(in crate::node) fn send_proposal(&self, proposal: &Proposal<'_>, source: Uuid, request_id: u64) {
+        let Some(cluster) = self.cluster() else { return };
+        let Proposal { flags, trx, conn, keys, data, .. } = *proposal;
+        let head = WriteSetHead { flags, source, trx, conn, last_seen: entry::SEEN_ALL, request_id };
+        let mut bytes = entry::encode_write_set(&head, keys, data.iter().map(|part| part.len()).sum());
+        data.iter().for_each(|part| bytes.extend_from_slice(part));
+        cluster.send(Command::Propose { request_id, bytes });
     }
 
     /// This node has lost the quorum, or was excluded from the view: pending clients get an error, and the node gets a
@@ -175,7 +186,7 @@ impl Node {
             shift
         };
         self.log_non_primary(&shift);
-        cluster.pending_proposals.refuse_all();
+        cluster.pending_proposals.refuse_all_but_last_fragments();
         // The node takes part again when it is back.
         self.counters.desync_count.reset();
         self.recv_queue.push(Work::NonPrimary);

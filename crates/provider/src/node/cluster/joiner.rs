@@ -81,7 +81,7 @@ impl Node {
         {
             let mut order_state = lock(&self.order);
             let member = self.member_id();
-            let order_state = order_state.insert(OrderState { order, is_single_node: false });
+            let order_state = order_state.insert(OrderState::new(order, false));
             order_state.order.member = member;
         }
         self.deliver_first_view(receiver, tables_at, end, Some(former_members), is_connected)?;

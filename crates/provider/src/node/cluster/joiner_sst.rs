@@ -4,7 +4,10 @@
 //! one, and half of it may have arrived. So the provider ends the process, as Galera's does, in a way that makes a
 //! service manager restart it.
 
+use std::time::{Duration, Instant};
+
 use super::{ClusterHandle, Command, JoinRequest, SstResult};
+use crate::file_systems;
 use crate::galera_lines::KnownMessage;
 use crate::gate::GateState;
 use crate::identity::{Gtid, Uuid};
@@ -13,6 +16,9 @@ use crate::node::{Node, lock};
 use crate::node_state::StateEvent;
 use crate::saved_state::SavedState;
 use crate::server::{CallbackError, Level};
+
+/// A sync of received tables that takes this long is noted.
+const TOLD_SYNC: Duration = Duration::from_secs(1);
 
 /// Why there are no tables.
 pub(super) enum SstError {
@@ -90,9 +96,23 @@ impl Node {
     pub fn state_received(&self, state: Gtid, code: i32) -> bool {
         let cluster = self.cluster();
         if let Some(cluster) = &cluster {
+            let code = if code == 0 { self.sync_received() } else { code };
             cluster.set_sst_result(if code == 0 { SstResult::Received(state) } else { SstResult::Failed(code) });
         }
         cluster.is_some()
+    }
+
+    /// Makes the received tables durable; an error code of the system, or 0. On a thread of the server's SST.
+    fn sync_received(&self) -> i32 {
+        let began = Instant::now();
+        let synced = file_systems::sync(&self.setup.data_dir);
+        if began.elapsed() >= TOLD_SYNC {
+            self.note(&format!("the received tables are on disk after {:.0} s", began.elapsed().as_secs_f64()));
+        }
+        let Err(error) = synced else { return 0 };
+        let folder = self.setup.data_dir.display();
+        self.server.log(Level::Error, &format!("the received tables in {folder} cannot be synced: {error}"));
+        error.raw_os_error().unwrap_or(libc::EIO)
     }
 }
 
@@ -107,8 +127,9 @@ impl ClusterHandle {
     pub(in crate::node) fn next_step(&self, supervisor: &mut Supervisor, has_log: bool) -> Option<Step> {
         let mut mailbox = self.mailbox();
         loop {
-            let status = mailbox.status;
+            let status = mailbox.start.of(mailbox.status);
             let step = supervisor.next(&status, has_log, &mut mailbox.sst_result, self.opened.elapsed());
+            mailbox.start.note(&step);
             if step != Step::Wait {
                 return Some(step);
             }

@@ -33,6 +33,7 @@ use super::lock;
 use crate::consensus::links::Waker;
 use crate::entry::WriteSetHead;
 use crate::log::Index;
+use crate::server::Flags;
 use crate::transaction::Transaction;
 
 mod committed_entries;
@@ -46,6 +47,7 @@ mod node_lineage;
 mod pending_proposals;
 mod process_host;
 mod relay;
+mod start_path;
 
 pub(super) use super::replica::{ClusterStatus, Command, RaftStatus, RetainTime};
 use super::replica::{JoinRequest, SstResult};
@@ -55,11 +57,13 @@ pub(super) use driver_start::{StartMode, recovering_warning, start};
 use pending_proposals::{AnswerSlot, PendingProposal, PendingProposals};
 pub(super) use process_host::{ProcessHost, ProcessIo};
 pub(super) use relay::Relay;
+use start_path::StartPath;
 
 #[derive(Debug, Default)]
 struct Mailbox {
     commands: Vec<Command>,
     status: ClusterStatus,
+    start: StartPath,
     raft_status: Arc<RaftStatus>,
     sst_result: Option<SstResult>,
     /// The node waits for an SST.
@@ -133,8 +137,11 @@ impl ClusterHandle {
         let slot = Arc::<AnswerSlot>::default();
         let WriteSetHead { source, last_seen, request_id, .. } = *head;
         let transaction = transaction.map(Arc::clone);
+        let is_streaming = transaction.as_ref().is_some_and(|transaction| transaction.state().is_streaming());
+        let is_last_fragment = is_streaming && head.flags.has(Flags::TRX_END);
         let since = Instant::now();
-        let pending = PendingProposal { source, last_seen, since, transaction, slot: Arc::clone(&slot) };
+        let pending =
+            PendingProposal { source, last_seen, since, transaction, is_last_fragment, slot: Arc::clone(&slot) };
         self.pending_proposals.add(request_id, pending);
         slot
     }
@@ -150,6 +157,16 @@ impl ClusterHandle {
         if is_first {
             self.waker.wake();
         }
+    }
+
+    /// Whether the node, whose start is not complete, is a single node from now on.
+    fn starts_alone(&self) -> bool {
+        self.mailbox().start.take_alone()
+    }
+
+    /// Whether the driver has not taken a proposal yet. Under the order's lock: no thread sends one meanwhile.
+    pub fn has_unread_proposals(&self) -> bool {
+        self.mailbox().commands.iter().any(|command| matches!(command, Command::Propose { .. }))
     }
 
     /// Queues a command for the next round.

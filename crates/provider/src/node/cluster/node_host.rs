@@ -172,13 +172,19 @@ impl LocalNode for NodeHost {
         match order_state.as_mut() {
             // The tables are not there yet: the node starts as a single node. Or it is connected again, and was one
             // before.
-            None | Some(OrderState { is_single_node: true, .. }) => {}
-            Some(OrderState { order, is_single_node }) => {
+            None | Some(OrderState { is_single_node: true, .. }) => {
+                if !self.cluster.starts_alone() {
+                    return false;
+                }
+            }
+            Some(OrderState { order, is_single_node, .. }) => {
                 let own = self.node.member_id();
                 let is_alone_in_view = order.members().iter().all(|member| member.id == own);
                 let is_quiet = ordered == Some(log.last())
                     && !has_proposals
                     && self.cluster.pending_proposals.len() == 0
+                    // Rollbacks are sent under the order's lock, and nobody waits for them.
+                    && !self.cluster.has_unread_proposals()
                     && self.node.gate.state() == GateState::Open
                     && is_alone_in_view;
                 if !is_quiet {
@@ -192,14 +198,22 @@ impl LocalNode for NodeHost {
         true
     }
 
+    fn order_held_rollbacks(&mut self) {
+        self.node.retry_held_rollbacks();
+    }
+
     fn leave_single_node(&mut self) -> Option<SingleNodeEnd> {
         let log = self.node.log()?;
         let mut order_state = lock(&self.node.order);
-        let OrderState { order, is_single_node } = order_state.as_mut()?;
-        if !matches!(self.node.gate.state(), GateState::Open | GateState::Paused) {
+        let state = order_state.as_mut()?;
+        match self.node.gate.state() {
+            // If the log has no room, they are proposed before the next write set.
+            GateState::Open => drop(self.node.order_held_rollbacks(state)),
+            GateState::Paused => {}
             // The startup is not complete yet.
-            return None;
+            GateState::Closed | GateState::Failed => return None,
         }
+        let OrderState { order, is_single_node, .. } = state;
         let last = log.last();
         if let Err(error) = log.flush(last) {
             drop(order_state);

@@ -31,7 +31,7 @@ impl Node {
             let lineage = *lock(&self.lineage);
             saved.as_mut().map_or(Ok(()), |state| {
                 state.lineage = lineage;
-                state.write(&self.setup.data_dir)
+                state.write(&self.setup.data_dir).map(drop)
             })
         };
         if let Err(error) = written {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::lock;
 use crate::identity::Uuid;
 use crate::node::commit::Ordered;
+use crate::server::Member;
 use crate::statistics::{Latencies, QueueLengths};
 use crate::transaction::Transaction;
 
@@ -46,6 +47,8 @@ pub(in crate::node) struct PendingProposal {
     pub since: Instant,
     /// The transaction that may be aborted meanwhile.
     pub transaction: Option<Arc<Transaction>>,
+    /// It ends a streaming transaction.
+    pub is_last_fragment: bool,
     /// Where the result goes.
     pub slot: Arc<AnswerSlot>,
 }
@@ -116,6 +119,25 @@ impl PendingProposals {
             std::mem::take(&mut state.proposals)
         };
         proposals.values().for_each(|pending| pending.slot.set(None));
+    }
+
+    /// The quorum is lost: the outcome of all pending proposals is unknown, and their threads return. Those with the last
+    /// fragment of a streaming transaction wait on, until the fragment is ordered, lost, or after the view that ends their
+    /// member ID: if it is ordered before, only the client's own thread can commit it, which still has the fragments before.
+    pub fn refuse_all_but_last_fragments(&self) {
+        self.refuse_if(|pending| !pending.is_last_fragment);
+    }
+
+    /// The members of a view: what others had proposed can no longer pass certification.
+    pub fn refuse_all_but_of(&self, members: &[Member]) {
+        self.refuse_if(|pending| members.iter().all(|member| member.id != pending.source));
+    }
+
+    fn refuse_if(&self, is_over: impl Fn(&PendingProposal) -> bool) {
+        let mut state = lock(&self.state);
+        let over: Vec<u64> =
+            state.proposals.iter().filter(|(_, pending)| is_over(pending)).map(|(request_id, _)| *request_id).collect();
+        over.iter().filter_map(|request_id| state.remove(*request_id)).for_each(|pending| pending.slot.set(None));
     }
 
     /// The proposal is refused.

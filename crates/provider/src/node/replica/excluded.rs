@@ -304,7 +304,7 @@ impl<H: Host> Replica<H> {
     fn join_generation(&mut self, by: &Hello, committed: LogId) {
         // Pending proposals were never committed here: their outcome is unknown.
         self.lose_quorum();
-        self.own.payloads.clear();
+        self.forget_proposals();
         if !self.sync_log() {
             return;
         }

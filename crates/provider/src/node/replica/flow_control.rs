@@ -1,5 +1,5 @@
 //! Flow control: while the receive queue of a member is over its limit (`FlowControlLimits`), the leader appends nothing
-//! more; nor while its disk stalls and its log fills the memory.
+//! more; nor while its disk stalls and its log fills the memory, and at times while a node catches up (`catching_up`).
 //!
 //! Each node reports to the leader whether it is behind. The leader holds proposals back, and their clients wait.
 //! Beyond a limit it drops forwards; their nodes send them again.
@@ -41,6 +41,13 @@ pub(super) struct FlowControl {
     paused_since: Option<Duration>,
     /// This node's receive queue has passed the limit, and is not short enough again.
     is_over_limit: bool,
+}
+
+impl FlowControl {
+    /// Whether a proposal is held back.
+    pub fn holds_any(&self) -> bool {
+        !self.held.is_empty()
+    }
 }
 
 impl<H: Host> Replica<H> {
@@ -90,7 +97,8 @@ impl<H: Host> Replica<H> {
         self.update_over_limit();
         let is_log_slow = self.round.is_syncing && self.host.is_backed_up();
         let is_leader = self.leader_duties.is_some() && !self.status.is_single_node;
-        let is_paused = is_leader && (is_log_slow || self.is_member_behind());
+        let waits_for_joiner = self.must_wait_for_joiner();
+        let is_paused = is_leader && (is_log_slow || waits_for_joiner || self.is_member_behind());
         let now = self.host.now();
         match (self.flow_control.paused_since, is_paused) {
             (None, true) => {

@@ -162,10 +162,12 @@ pub(in crate::node) trait LocalNode {
     /// Clients' threads append to the log from now on, if nothing is on its way through the replica. `ordered`: the last
     /// ordered entry. False: not now.
     fn enter_single_node(&mut self, ordered: Option<Index>, has_proposals: bool) -> bool;
+    /// Orders the rollbacks of streaming transactions that the server's threads could not order, as far as that is possible now.
+    fn order_held_rollbacks(&mut self) {}
     /// Clients' threads propose from now on. None: not now, or the log cannot be written, and the node fails.
     fn leave_single_node(&mut self) -> Option<SingleNodeEnd>;
     /// The node has lost the quorum, or was excluded from the view. Returns its new member ID; None: it was not in the
-    /// cluster.
+    /// cluster. No thread waits for a proposal any more, but for those with the last fragment of a streaming transaction.
     fn lose_quorum(&mut self) -> Option<Uuid>;
     /// Whether the node continues without a majority.
     fn ignores_quorum(&self) -> bool;
@@ -216,7 +218,7 @@ pub(in crate::node) trait Waiters {
     /// The least last-seen seqno of the proposals that threads wait for. To be read with [`LocalNode::with_order`], since a
     /// thread registers its proposal under the order's lock. None: no thread waits.
     fn oldest_seen(&self) -> Option<i64>;
-    /// A proposal is refused.
+    /// A proposal is refused. A thread may not wait for it.
     fn refuse_proposal(&mut self, request_id: u64);
     /// Whether a waiting transaction blocks the applying, and yields once it is ordered.
     fn has_victim(&self) -> bool;

@@ -91,7 +91,7 @@ impl<H: Host> Replica<H> {
         if is_installed && let Ok(session) = self.host.random_uuid() {
             // The node has not seen the entries in between, so the outcome of its earlier proposals is unknown.
             self.own.proposals = Proposals::new();
-            self.own.payloads.clear();
+            self.forget_proposals();
             self.own.session = SessionId(session.0);
             let (term, leader) = (self.raft.term(), self.raft.leader());
             self.on_leader_changed(term, leader, actions);

@@ -27,6 +27,7 @@
 //! | `reads` | [`Reads`] | linearizable reads |
 //! | `committed_entries` | [`Ordered`] | which entries are ordered, and when |
 //! | `flow_control` | [`FlowControl`] | when the leader appends nothing more |
+//! | `catching_up` | [`CatchingUp`] | when it does so for a node outside the view |
 //! | `retention`, `purge` | [`Retention`] | what must stay in the log, and what is purged |
 //! | `leader` | [`LeaderDuties`] | when which duty runs; commit cuts |
 //! | `commit_cut` | | up to which seqno a commit cut may go |
@@ -59,6 +60,7 @@ use crate::log::{self, Index};
 use crate::protocol::ProtocolRange;
 
 mod bootstrap;
+mod catching_up;
 mod commit_cut;
 mod committed_entries;
 mod dispatch;
@@ -93,6 +95,7 @@ mod witness;
 #[cfg(test)]
 mod tests;
 
+use catching_up::CatchingUp;
 use committed_entries::Ordered;
 use donor::AssignedDonors;
 use flow_control::{FlowControl, HeldProposal};
@@ -178,6 +181,8 @@ pub(in crate::node) struct Replica<H> {
     /// The voters are not in the log yet.
     has_uncommitted_bootstrap: bool,
     flow_control: FlowControl,
+    /// Nodes outside the view, for the leader.
+    catching_up: BTreeMap<NodeId, CatchingUp>,
     retention: Retention,
     purge_at_ms: u64,
     donors: AssignedDonors,
@@ -212,6 +217,8 @@ impl<H: Host> Replica<H> {
             match self.round.phase {
                 Phase::Commands => {
                     self.handle_commands(&mut actions);
+                    // Behind the commands: one of them tells of it.
+                    self.host.order_held_rollbacks();
                     self.hold_elections_if_excluded();
                     self.raft.tick(self.now_ms(), &mut actions);
                     self.tick_proposals(&mut actions);

@@ -41,6 +41,13 @@ impl<H: Host> Replica<H> {
         }
     }
 
+    /// The outcome of all own proposals is unknown, and stays so.
+    pub(super) fn forget_proposals(&mut self) {
+        for (request_id, _) in self.own.payloads.drain() {
+            self.host.refuse_proposal(request_id);
+        }
+    }
+
     /// Proposes what was held back.
     pub(super) fn release_held(&mut self, held: HeldProposal, actions: &mut Vec<Action>) {
         match held {
@@ -89,6 +96,7 @@ impl<H: Host> Replica<H> {
                     }
                     Step::Discard { request_id } => {
                         self.own.payloads.remove(&request_id.0);
+                        self.host.refuse_proposal(request_id.0);
                     }
                 }
             }

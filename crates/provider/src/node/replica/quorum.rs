@@ -98,9 +98,16 @@ impl<H: Host> Replica<H> {
     pub(super) fn lose_quorum(&mut self) {
         if let Some(member_id) = self.host.lose_quorum() {
             self.own.member_ids.push(member_id);
-            let proposals = &mut self.own.proposals;
-            // Proposals in flight may still be ordered, and later ones only after them.
-            self.own.payloads.retain(|request_id, _| !proposals.cancel(RequestId(*request_id)));
+            // Proposals in flight may still be ordered, and later ones only after them. For some of them a thread still
+            // waits.
+            let (host, proposals) = (&mut self.host, &mut self.own.proposals);
+            self.own.payloads.retain(|request_id, _| {
+                let is_lost = proposals.cancel(RequestId(*request_id));
+                if is_lost {
+                    host.refuse_proposal(*request_id);
+                }
+                !is_lost
+            });
         }
     }
 }

@@ -23,7 +23,8 @@ impl<H: Host> Replica<H> {
         {
             return;
         }
-        self.status.is_single_node = self.host.enter_single_node(self.ordered.index, !self.own.proposals.is_empty());
+        let has_proposals = !self.own.proposals.is_empty() || self.flow_control.holds_any();
+        self.status.is_single_node = self.host.enter_single_node(self.ordered.index, has_proposals);
     }
 
     /// Leaves single-node mode: another node is there, and entries need a majority from now on.

@@ -98,6 +98,7 @@ impl<H: Host> Replica<H> {
             leader_duties: None,
             has_uncommitted_bootstrap: is_new_cluster,
             flow_control: FlowControl::default(),
+            catching_up: BTreeMap::new(),
             retention: Retention::new(retain_time),
             purge_at_ms: 0,
             donors: BTreeMap::new(),

@@ -33,8 +33,13 @@ impl Figures {
         Figures(vec![
             ("seconds under fire", took.as_secs().to_string()),
             ("faults", done.faults()),
+            ("pages not synced at a power loss, and of these lost", {
+                format!("{}, {}", done.lost.pages, done.lost.lost_pages)
+            }),
             ("times that no node was left", done.full_crashes.to_string()),
             ("times that it did not come back by itself", done.helped.to_string()),
+            ("nodes restarted for an SST: no log held what they lacked", done.restarted.to_string()),
+            ("nodes that did not recover otherwise, and that were emptied", done.emptied.to_string()),
             ("transactions confirmed", count(Outcome::Confirmed).to_string()),
             ("confirmed and lost", found.lost.len().to_string()),
             ("refused", count(Outcome::Refused).to_string()),
@@ -50,8 +55,11 @@ impl Figures {
             ("snapshots of another total, gone when read again", reads(&shared.torn_snapshots)),
             ("reads of another total, twice", reads(&shared.wrong_totals)),
             ("causal reads that saw less than was confirmed", reads(&shared.stale_reads)),
+            ("reads without wsrep_sync_wait, and of these that saw less", {
+                format!("{}, {}", reads(&shared.plain_reads), reads(&shared.stale_plain_reads))
+            }),
             ("reads of what is not there in the end", found.vanished.to_string()),
-            ("servers that crashed by themselves", found.crashes.len().to_string()),
+            ("servers that crashed by themselves", (found.crashes.len() + found.crashes_by_damage.len()).to_string()),
             ("seconds without a confirmed write", pace.empty_seconds().to_string()),
             ("longest time without one, s", format!("{:.1}", pace.longest_stall().as_secs_f64())),
             ("seconds until all nodes are back, half / all within", format!("{middle:.1} / {last:.1}")),

@@ -56,7 +56,9 @@ pub fn write(client: usize, sandbox: &Sandbox, seed: u64, shared: &Shared, steps
         if outcome == Outcome::Confirmed {
             shared.pace().confirm(shared.elapsed());
         }
-        history.push(Transaction { id: (client, number), node, level, outcome, steps: done });
+        let error = session.error.as_ref().filter(|_| outcome != Outcome::Confirmed).map(ToString::to_string);
+        let id = (client, number);
+        history.push(Transaction { id, node, level, is_streaming: fragment > 0, outcome, error, steps: done });
         thread::sleep(PAUSE);
     }
     history

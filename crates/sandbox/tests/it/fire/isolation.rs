@@ -80,14 +80,20 @@ pub struct Transaction {
     pub id: (usize, i64),
     pub node: usize,
     pub level: Level,
+    /// Each statement is a fragment.
+    pub is_streaming: bool,
     pub outcome: Outcome,
+    /// The error of a transaction that was not confirmed.
+    pub error: Option<String>,
     pub steps: Vec<Step>,
 }
 
 impl fmt::Display for Transaction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (client, number) = self.id;
-        write!(f, "T{client}.{number} (node{}, {:?}, {:?}:", self.node + 1, self.level, self.outcome)?;
+        let streaming = if self.is_streaming { ", streaming" } else { "" };
+        write!(f, "T{client}.{number} (node{}, {:?}{streaming}, {:?}", self.node + 1, self.level, self.outcome)?;
+        write!(f, "{}:", self.error.iter().map(|error| format!(", {error}")).collect::<String>())?;
         for step in &self.steps {
             match step {
                 Step::Read { key, seen, .. } => {

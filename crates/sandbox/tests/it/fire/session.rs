@@ -99,6 +99,23 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Reads without waiting for what is confirmed elsewhere; `None` if that fails.
+    pub fn look_plainly<T>(&mut self, body: impl FnOnce(&mut Connection) -> Result<T, Error>) -> Option<T> {
+        let mut connection = self.take()?;
+        let read = connection.execute(b"SET SESSION wsrep_sync_wait = 0").and_then(|_| body(&mut connection));
+        match read.and_then(|seen| connection.execute(b"SET SESSION wsrep_sync_wait = 1").map(|_| seen)) {
+            Ok(seen) => {
+                self.connection = Some(connection);
+                Some(seen)
+            }
+            Err(error) => {
+                // A new connection has its setting.
+                self.move_on(error);
+                None
+            }
+        }
+    }
+
     fn outcome(&mut self, connection: Connection, committed: Result<(), Error>) -> Outcome {
         let Err(error) = committed else {
             self.connection = Some(connection);

@@ -13,6 +13,13 @@ use crate::kills::fetch;
 
 /// Words in the log of a server that crashed.
 const CRASHES: [&str; 2] = ["panicked at", "got signal"];
+/// InnoDB ends the server then, on purpose.
+const FULL_IN_ROLLBACK: &str = "InnoDB: Error (Out of disk space) in rollback";
+/// After a power loss, InnoDB found its own list of old transactions damaged in one hour of several: see
+/// docs/benchmarks/provider-fire.md. The nemesis counts such nodes.
+pub const DAMAGED_HISTORY: &str = "InnoDB: Assertion failure in file ./storage/innobase/trx/trx0purge.cc";
+/// The lines from it to the server's line about the signal.
+const DAMAGE_LINES: usize = 12;
 /// The number of examples per kind.
 const SHOWN: usize = 9;
 
@@ -32,6 +39,8 @@ pub struct Found {
     pub vanished: usize,
     /// Crashes in the error logs.
     pub crashes: Vec<String>,
+    /// Those that only a power loss excuses.
+    pub crashes_by_damage: Vec<String>,
 }
 
 impl Found {
@@ -64,8 +73,9 @@ pub fn look(sandbox: &Sandbox, journals: &[Journal], shared: &Shared) -> Found {
             }
         }
         let log = fs::read(node.error_log()).unwrap();
-        let is_bad = |line: &&str| CRASHES.iter().any(|words| line.contains(words));
-        found.crashes.extend(String::from_utf8_lossy(&log).lines().filter(is_bad).map(str::to_owned));
+        let (damaged, others) = crashes(&String::from_utf8_lossy(&log));
+        found.crashes_by_damage.extend(damaged);
+        found.crashes.extend(others);
         let first = first.get_or_insert_with(|| rows.clone());
         found.differences.extend(differences(&node.name(), first, &rows));
     }
@@ -76,6 +86,19 @@ pub fn look(sandbox: &Sandbox, journals: &[Journal], shared: &Shared) -> Found {
         |element: &&[i64; 4]| rows.elements.get(&(element[0], element[1])) == Some(&(element[2], element[3]));
     found.vanished = shared.seen().iter().filter(|element| !is_there(element)).count();
     found
+}
+
+/// The crashes in an error log, without those of InnoDB that has no room for a rollback: those by damaged tables, and others.
+fn crashes(log: &str) -> (Vec<String>, Vec<String>) {
+    let lines: Vec<&str> = log.lines().collect();
+    let is_bad = |line: &str| CRASHES.iter().any(|words| line.contains(words));
+    let is_by_full_disk = |at: usize| lines[..at].last().is_some_and(|before| before.contains(FULL_IN_ROLLBACK));
+    let is_by_damage =
+        |at: usize| lines[at.saturating_sub(DAMAGE_LINES)..at].iter().any(|line| line.contains(DAMAGED_HISTORY));
+    let bad = (0..lines.len()).filter(|at| is_bad(lines[*at]) && !is_by_full_disk(*at));
+    let (damaged, others): (Vec<usize>, Vec<usize>) = bad.partition(|at| is_by_damage(*at));
+    let text = |places: Vec<usize>| places.into_iter().map(|at| lines[at].to_owned()).collect();
+    (text(damaged), text(others))
 }
 
 fn differences(node: &str, first: &[Vec<String>], other: &[Vec<String>]) -> Vec<String> {
@@ -217,6 +240,16 @@ mod tests {
         ] {
             assert_eq!(!disordered(&journals, &rows(there)).is_empty(), disorder, "{there:?}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_no_crash_of_a_server_and_a_damaged_history_one_of_its_own_kind() {
+        let log = "1 [Note] x\n2 [ERROR] [FATAL] InnoDB: Error (Out of disk space) in rollback.\n3 [ERROR] mariadbd got signal 6 ;\n";
+        assert_eq!(crashes(log), (vec![], vec![]));
+        let end = "3 [ERROR] mariadbd got signal 6 ;".to_owned();
+        let log = format!("1 {DAMAGED_HISTORY} line 277\n2 InnoDB: Failing assertion\n{end}\n");
+        assert_eq!(crashes(&log), (vec![end.clone()], vec![]));
+        assert_eq!(crashes(&format!("1 [Note] x\n{end}\n")), (vec![], vec![end]));
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub struct Shared {
     /// Reads with a wrong total twice.
     pub wrong_totals: AtomicUsize,
     pub stale_reads: AtomicUsize,
+    /// Reads without wsrep_sync_wait, and those that saw less than was confirmed.
+    pub plain_reads: AtomicUsize,
+    pub stale_plain_reads: AtomicUsize,
     seen: Mutex<Vec<Element>>,
 }
 
@@ -55,6 +58,8 @@ impl Shared {
             torn_snapshots: AtomicUsize::new(0),
             wrong_totals: AtomicUsize::new(0),
             stale_reads: AtomicUsize::new(0),
+            plain_reads: AtomicUsize::new(0),
+            stale_plain_reads: AtomicUsize::new(0),
             seen: Mutex::default(),
         }
     }
@@ -221,6 +226,13 @@ pub fn read(mut session: Session<'_>, seed: u64, shared: &Shared) {
             shared.reads.fetch_add(1, Ordering::SeqCst);
             shared.stale_reads.fetch_add(usize::from(length < confirmed), Ordering::SeqCst);
             shared.seen().extend(last);
+        }
+        let confirmed = shared.lengths[usize::try_from(list).unwrap()].load(Ordering::SeqCst);
+        let length =
+            |connection: &mut Connection| number(connection, &format!("SELECT length FROM list WHERE k = {list}"));
+        if let Some(length) = session.look_plainly(length) {
+            shared.plain_reads.fetch_add(1, Ordering::SeqCst);
+            shared.stale_plain_reads.fetch_add(usize::from(length < confirmed), Ordering::SeqCst);
         }
         // Readers must not take the CPU from the writers.
         thread::sleep(READ_PAUSE);

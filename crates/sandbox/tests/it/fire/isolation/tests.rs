@@ -31,7 +31,8 @@ fn transaction((nth, line): (usize, &&str)) -> Transaction {
         "no" => Outcome::Refused,
         _ => Outcome::Unknown,
     };
-    Transaction { id: (nth, 1), node: 0, level, outcome, steps: words[2..].iter().map(|word| step(word)).collect() }
+    let steps = words[2..].iter().map(|word| step(word)).collect();
+    Transaction { id: (nth, 1), node: 0, level, is_streaming: false, outcome, error: None, steps }
 }
 
 /// The anomalies of a history, whose lists end as `last` says.
@@ -145,7 +146,9 @@ fn a_long_history_is_checked_without_recursion() {
             id: (0, nth),
             node: 0,
             level: Level::RepeatableRead,
+            is_streaming: false,
             outcome: Outcome::Confirmed,
+            error: None,
             steps: vec![
                 Step::Write { key: Key::List(nth / 1_000), value: nth },
                 Step::Write { key: Key::List(-1), value: nth },
