@@ -23,6 +23,7 @@ mod journal;
 mod machines;
 mod nemesis;
 mod pace;
+mod patience;
 mod session;
 mod snapshots;
 mod tables;
@@ -46,6 +47,7 @@ use isolation::{Key, Transaction};
 use journal::Journal;
 use machines::Machines;
 use nemesis::Nemesis;
+use patience::Patience;
 use session::Session;
 use work::{Kind, Shared};
 
@@ -132,7 +134,11 @@ fn under_fire(provider: Provider) {
         Provider::Ours => Builder::cluster(NODES),
         Provider::Galera => Builder::galera(NODES),
     };
-    let builder = builder.set("innodb_flush_log_at_trx_commit", "0").set("innodb_lock_wait_timeout", "5");
+    let patience = Patience::default();
+    let builder = builder
+        .interrupt_flag(patience.flag())
+        .set("innodb_flush_log_at_trx_commit", "0")
+        .set("innodb_lock_wait_timeout", "5");
     let options = env::var("HORTATOR_FIRE_OPTIONS").ok().filter(|_| provider == Provider::Ours);
     let has_small_logs = options.as_ref().is_some_and(|options| options.contains("log.retain"));
     let builder = options.into_iter().fold(builder, |builder, options| builder.set("wsrep_provider_options", options));
@@ -175,7 +181,7 @@ fn under_fire(provider: Provider) {
             scope.spawn(move || work::read(session, seed, shared));
         }
         thread::sleep(QUIET);
-        let mut nemesis = Nemesis::new(&sandbox, provider, machines.as_ref(), dice, &shared);
+        let mut nemesis = Nemesis::new(&sandbox, provider, machines.as_ref(), patience, dice, &shared);
         nemesis.has_small_logs = has_small_logs;
         let began = Instant::now();
         nemesis.rage(fire);

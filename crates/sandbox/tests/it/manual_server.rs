@@ -49,14 +49,15 @@ impl Own {
         done
     }
 
-    /// Waits until the server ends by itself.
-    pub fn end(mut self) -> ExitStatus {
+    /// Waits until the server, which runs on the files of `node`, ends by itself.
+    pub fn end(mut self, node: Node<'_>) -> ExitStatus {
         let start = Instant::now();
         loop {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status;
             }
-            assert!(start.elapsed() < WAIT_TIMEOUT, "it does not end");
+            let log = || std::fs::read_to_string(node.error_log()).unwrap();
+            assert!(start.elapsed() < WAIT_TIMEOUT, "it does not end:\n{}", log());
             thread::sleep(Duration::from_millis(50));
         }
     }

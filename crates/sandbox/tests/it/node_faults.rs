@@ -81,7 +81,7 @@ fn a_node_with_a_damaged_log_does_not_start_and_can_rejoin() {
     ];
     for (options, word) in wrong {
         let from = since(node, 0).len();
-        assert!(!Own::spawn(&with_options(&arguments, options), &[]).end().success(), "{options}");
+        assert!(!Own::spawn(&with_options(&arguments, options), &[]).end(node).success(), "{options}");
         assert_logged(&since(node, from), &[word]);
     }
     node.start().unwrap();

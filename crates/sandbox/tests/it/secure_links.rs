@@ -253,7 +253,7 @@ fn settings_that_would_not_protect_stop_the_start() {
         (public, "can be read or written by every account of this machine"),
     ] {
         let from = since(node, 0).len();
-        let status = Own::spawn(&with_options(&arguments, &options), &[]).end();
+        let status = Own::spawn(&with_options(&arguments, &options), &[]).end(node);
         assert!(!status.success());
         assert_logged(&since(node, from), &[message]);
     }

@@ -11,6 +11,7 @@ use hortator_sandbox::{Node, Sandbox, State};
 
 use super::faults::Fault;
 use super::machines::Machines;
+use super::patience::Patience;
 use super::verdict::DAMAGED_HISTORY;
 use super::work::Shared;
 use super::{NODES, Provider};
@@ -25,6 +26,8 @@ pub const WAIT_TIMEOUT: Duration = Duration::from_secs(600);
 const HELP_AFTER: Duration = Duration::from_secs(60);
 /// The same for ours, also on a busy machine.
 const HELP_OURS_AFTER: Duration = Duration::from_secs(300);
+/// A node of Galera that starts or is healed gets this time, then help: one that another node waits for may never be ready.
+const GALERA_START_TIMEOUT: Duration = Duration::from_secs(90);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The results of the faults.
@@ -55,6 +58,7 @@ pub struct Nemesis<'a> {
     sandbox: &'a Sandbox,
     provider: Provider,
     machines: Option<&'a Machines>,
+    patience: Patience,
     /// The logs hold the entries of seconds.
     pub has_small_logs: bool,
     dice: Dice,
@@ -67,10 +71,11 @@ impl<'a> Nemesis<'a> {
         sandbox: &'a Sandbox,
         provider: Provider,
         machines: Option<&'a Machines>,
+        patience: Patience,
         dice: Dice,
         shared: &'a Shared,
     ) -> Nemesis<'a> {
-        Nemesis { sandbox, provider, machines, has_small_logs: false, dice, shared, done: Done::default() }
+        Nemesis { sandbox, provider, machines, patience, has_small_logs: false, dice, shared, done: Done::default() }
     }
 
     /// Injects one fault after the other for that long; in the end all nodes are back.
@@ -300,15 +305,17 @@ impl<'a> Nemesis<'a> {
         let mut help_at = Instant::now() + help_after;
         let mut helps = 0;
         loop {
-            let trouble = self.sandbox.nodes().find_map(|node| back(node).err());
+            let start_timeout = (self.provider == Provider::Galera).then_some(GALERA_START_TIMEOUT);
+            let patience = self.patience.clone();
+            let trouble = patience.with(start_timeout, || self.sandbox.nodes().find_map(|node| back(node).err()));
             if self.has_small_logs {
                 self.restart_those_that_left();
             }
             if self.provider == Provider::Galera && self.nobody_can_be_joined() {
-                // A start would wait for ten minutes.
+                // A start would wait in vain.
                 self.help(None);
             }
-            let trouble = trouble.or_else(|| self.start_down().err());
+            let trouble = trouble.or_else(|| patience.with(start_timeout, || self.start_down()).err());
             if self.machines.is_some() {
                 self.empty_damaged(&logs);
             }
