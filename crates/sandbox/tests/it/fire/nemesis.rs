@@ -297,7 +297,7 @@ impl<'a> Nemesis<'a> {
     fn bring_back(&mut self) {
         let (help_after, most_helps) = match self.provider {
             Provider::Ours => (HELP_OURS_AFTER, 1),
-            Provider::Galera => (HELP_AFTER, 4),
+            Provider::Galera => (HELP_AFTER, 6),
         };
         self.machines.iter().for_each(|machines| machines.repair());
         let logs: Vec<usize> = self.sandbox.nodes().map(|node| log_of(node).len()).collect();
@@ -326,6 +326,11 @@ impl<'a> Nemesis<'a> {
             if Instant::now() > help_at {
                 self.help(trouble);
                 helps += 1;
+                let runs = |node: Node<'_>| node.state() == State::Running;
+                if helps > 3 && self.provider == Provider::Galera && self.sandbox.nodes().any(runs) {
+                    // What an operator does whose single nodes do not come back.
+                    self.kill_all();
+                }
                 if helps > 1 && self.provider == Provider::Galera {
                     self.empty_those_that_are_lost();
                 }
