@@ -48,7 +48,7 @@ fn groups_of(process: u32) -> Vec<String> {
 fn measured(folder: &Path, arguments: &[&str]) -> Page {
     let json = folder.join("page.json");
     let mut command = bench(folder, arguments);
-    command.args(["--seconds", "1", "--json"]).arg(&json).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(["--seconds", "3", "--json"]).arg(&json).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let process = child.id();
     let output = child.wait_with_output().unwrap();

@@ -13,11 +13,11 @@ use crate::programs::{Outcome, Running, run};
 use crate::servers::{SETTINGS, Server};
 
 /// A busy machine takes its time over a load that moves.
-const PATIENCE: Duration = Duration::from_secs(150);
+const PATIENCE: Duration = Duration::from_secs(600);
 /// How often a node is cut off in the middle of a load.
 const CUTS: u32 = 2;
 /// How long a cluster may take to find together again.
-const CLUSTER_PATIENCE: Duration = Duration::from_secs(60);
+const CLUSTER_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Loads a long dump by way of all nodes, and lets `event` happen once rows go in.
 fn load_while(server: &Server, chunk_bytes: &str, arguments: &[&str], event: impl FnOnce()) -> Outcome {

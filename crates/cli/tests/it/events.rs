@@ -29,7 +29,15 @@ fn a_load_is_told_as_events() {
     let file = path.to_str().unwrap();
     let outcome = run(load_into(&pair.hortator, &["--progress=json", "--force", "--json", file]));
     assert_eq!(outcome.status, Some(3), "{}", outcome.messages);
-    let told = events(&outcome);
+    let is_progress = |event: &Value| event["event"] == "progress";
+    let mut told: Vec<Value> = Vec::new();
+    for event in events(&outcome) {
+        // Where it takes seconds, there is progress each second.
+        if is_progress(&event) && told.last().is_some_and(is_progress) {
+            told.pop();
+        }
+        told.push(event);
+    }
     assert_eq!(kinds(&told), ["start", "progress", "failure", "end"]);
     assert_eq!(told[0]["can_resume"], true);
     assert_eq!((&told[1]["rows"], &told[1]["statements"]), (&3.into(), &4.into()));

@@ -8,10 +8,10 @@ use crate::programs::Running;
 use crate::servers::{Server, pair};
 
 /// Longer than the timeout that the dumps set, and than the server takes to notice.
-const IDLE: Duration = Duration::from_millis(6_500);
+const IDLE: Duration = Duration::from_millis(9_500);
 
 const SETTINGS: [&str; 2] =
-    ["SET wait_timeout = 3, interactive_timeout = 3", "SET SESSION wait_timeout = 3, @@session.net_read_timeout = 1"];
+    ["SET wait_timeout = 5, interactive_timeout = 5", "SET SESSION wait_timeout = 5, @@session.net_read_timeout = 1"];
 
 /// Loads a dump while `block` holds rows or a table of `held`, for as long as an idle session lives, and more.
 fn load_while(server: &Server, settings: &str, block: &[&str], end: &str, waiting: &str) {
@@ -39,7 +39,7 @@ fn load_while(server: &Server, settings: &str, block: &[&str], end: &str, waitin
     thread::sleep(IDLE);
     root.execute(end.as_bytes()).unwrap();
     let outcome = running.finish();
-    assert_tells(&outcome, 0, &["@@wait_timeout\n3\n"]);
+    assert_tells(&outcome, 0, &["@@wait_timeout\n5\n"]);
     let summary: serde_json::Value = serde_json::from_slice(&outcome.rows).expect("the summary is JSON");
     assert_eq!(
         (&summary["replays"], &summary["checkpoint"]["restarts"]),

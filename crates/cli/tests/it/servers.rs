@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hortator_check::state::{self, State};
 use hortator_mysql::{ConnectOptions, Connection, quote_identifier};
-use hortator_sandbox::{Builder, Temporary};
+use hortator_sandbox::{Builder, Node, Temporary};
 
 use crate::target;
 pub use shared::{Held, Shared};
@@ -95,14 +95,17 @@ impl Server {
     /// What the other nodes hold that the first does not, or the other way round. With `wait`, after they have applied
     /// what was committed.
     pub fn node_differences(&self, wait: bool, row_times: bool) -> Vec<String> {
-        let first = self.state(row_times);
-        let mut differences = Vec::new();
-        for node in self.sandbox.nodes().skip(1) {
+        let state_of = |node: Node<'_>| {
             let mut connection = node.connect().expect("the node lets root in");
             if wait {
                 connection.execute(b"SET SESSION wsrep_sync_wait = 1").unwrap();
             }
-            let other = describe_all(&mut connection, row_times);
+            describe_all(&mut connection, row_times)
+        };
+        let first = state_of(self.sandbox.node(0));
+        let mut differences = Vec::new();
+        for node in self.sandbox.nodes().skip(1) {
+            let other = state_of(node);
             let name = node.name();
             differences.extend(
                 first

@@ -18,7 +18,9 @@ use crate::programs::{Outcome, Running, hortator};
 use crate::servers::{DATABASE, Server, pair};
 
 /// Holds a load of [`long_dump`] up, so that it is not over before the test acts.
-const SLOWLY: [&str; 2] = ["--throttle", "rate=30000"];
+const SLOWLY: [&str; 2] = ["--throttle", "rate=3000"];
+/// Faster than any machine.
+const FAST: &str = "rate=100000000";
 const POLL: Duration = Duration::from_millis(20);
 /// Five minutes, of which an idle machine needs a moment.
 const TRIES: u32 = 15_000;
@@ -96,7 +98,10 @@ fn paused_and_resumed_by_a_file() {
     // What is not understood changes nothing.
     limit(&file, "go on\n");
     wait_until_held(&mut running, "paused", 2);
+    let loaded = server.rows_of_case("SELECT COUNT(*) FROM t").concat().concat();
     fs::remove_file(&file).unwrap();
+    server.wait_until(&format!("SELECT COUNT(*) > {loaded} FROM hortator_case.t"));
+    limit(&file, FAST);
     let summary = summary(&running.finish());
     assert_whole(server);
     assert!(summary["throttle"]["paused_s"].as_f64().unwrap() > 0.0, "{summary}");
@@ -273,7 +278,7 @@ fn a_server_that_does_not_tell_any_more() {
     root.execute(format!("KILL {}", samplers[0]).as_bytes()).unwrap();
     assert_stands_still(server, &mut running, "paused: the server does not tell its running statements (threads=7): ");
     root.execute(b"ALTER USER throttled@localhost ACCOUNT UNLOCK").unwrap();
-    limit(&file, "threads=7");
+    limit(&file, &format!("threads=7,{FAST}"));
     let summary = summary(&running.finish());
     assert_whole(server);
     assert!(summary["throttle"]["paused_s"].as_f64().unwrap() > 0.0, "{summary}");

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use hortator_sandbox::{Builder, Node};
 
@@ -11,7 +12,7 @@ use crate::{ask, provider, run};
 /// `gcs.fc_limit` of the slow node.
 const LIMIT: u64 = 8;
 const CLIENTS: u64 = 8;
-const ROWS_OF_A_CLIENT: u64 = 500;
+const ROWS_OF_A_CLIENT: u64 = 1_000;
 /// The maximum length of the receive queue. Other nodes continue between the moment when the queue is too long and the
 /// moment when the leader knows it, for longer on a busy machine. Without a limit nearly all rows wait.
 const QUEUE_LIMIT: u64 = CLIENTS * ROWS_OF_A_CLIENT / 2;
@@ -50,6 +51,7 @@ fn a_node_over_its_flow_control_limit_slows_the_cluster() {
         scope.spawn(|| {
             while !are_done.load(Ordering::SeqCst) {
                 longest.fetch_max(status(slow, "wsrep_local_recv_queue"), Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(5));
             }
         });
         clients.into_iter().for_each(|client| client.join().unwrap());

@@ -13,7 +13,7 @@ use hortator_sandbox::{Builder, Node, Sandbox, Temporary};
 use crate::{provider, run};
 
 /// The time limit for a cluster to notice an event on a busy machine.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(90);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 /// A client gives up a node that does not answer for this long.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(20);
 

@@ -35,7 +35,8 @@ fn are_together(cluster: &Temporary) {
 #[test]
 fn a_crashed_node_comes_back_by_itself() {
     provider::build();
-    let builder = Builder::cluster(2).set("wsrep_provider_options", "pc.ignore_sb=yes");
+    // An election that takes long is no reason to continue alone.
+    let builder = Builder::cluster(2).set("wsrep_provider_options", "pc.ignore_sb=yes;raft.election_timeout=PT2S");
     let cluster = builder.start_temporary().unwrap();
     let writers = Writers::on(&cluster, &[0, 1]);
     writers.wait_for_more();

@@ -29,8 +29,8 @@ impl<'a> Script<'a> {
             if let Some(script) = found.filter(|script| try_signal(script.pid, "-STOP")) {
                 return script;
             }
-            assert!(started.elapsed() < Duration::from_secs(60), "nobody gives its state");
-            thread::sleep(Duration::from_millis(1));
+            assert!(started.elapsed() < Duration::from_secs(180), "nobody gives its state");
+            thread::sleep(Duration::from_millis(5));
         }
     }
 

@@ -97,9 +97,10 @@ fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
     assert_ne!(generation(third), begun);
     insert(third, 2);
     insert(first, 3);
+    let healed = Instant::now();
     assert_eq!(third.heal().unwrap(), Healed::Synced);
     let by = format!("node3 at 127.0.0.1:{} {ANEW}", third.ports().group);
-    wait_for("the majority to say so", || [first, second].iter().all(|node| errors(*node, &by) == 1));
+    wait_for("the majority to say so", || [first, second].iter().all(|node| errors(*node, &by) > 0));
     wait_for("the other to say so", || {
         ["node1", "node2"].iter().all(|name| since(third, 0).contains(&format!("{by} {name}")))
     });
@@ -107,7 +108,11 @@ fn a_node_continues_without_the_others_and_they_do_not_continue_without_it() {
     insert(second, 5);
     [first, second].into_iter().for_each(|node| has_rows(node, &[1, 3, 5]));
     has_rows(third, &[1, 2, 4]);
-    assert_eq!((errors(first, &by), errors(second, &by)), (1, 1), "it is not said again and again");
+    // It is said again each minute.
+    let most = 1 + usize::try_from(healed.elapsed().as_secs() / 60).unwrap();
+    for node in [first, second] {
+        assert!(errors(node, &by) <= most, "{} says it again and again:\n{}", node.name(), since(node, 0));
+    }
     // The nodes of the majority that start beside it have what it lacks, and keep it.
     first.kill().unwrap();
     second.kill().unwrap();
@@ -156,7 +161,9 @@ fn start_new_cluster(node: Node<'_>, arguments: &[String]) -> Own {
 
 #[test]
 fn two_nodes_that_each_continue_are_a_split_brain() {
-    let cluster = with_table(Builder::cluster(2).set("wsrep_provider_options", "pc.ignore_sb=yes"));
+    // An election that takes long is no reason to continue alone.
+    let options = "pc.ignore_sb=yes;raft.election_timeout=PT2S";
+    let cluster = with_table(Builder::cluster(2).set("wsrep_provider_options", options));
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     let arguments = arguments(first);
 
@@ -188,7 +195,7 @@ fn two_nodes_that_each_continue_are_a_split_brain() {
     insert(second, 2);
     assert_eq!(second.heal().unwrap(), Healed::Synced);
     let addresses = [first, second].map(|node| format!("{} at 127.0.0.1:{} (", node.name(), node.ports().group));
-    wait_for("both to say so", || [first, second].iter().all(|node| errors(*node, "split-brain") == 1));
+    wait_for("both to say so", || [first, second].iter().all(|node| errors(*node, "split-brain") > 0));
     for node in [first, second] {
         let told = since(node, 0);
         let line = told.lines().find(|line| line.contains("split-brain")).unwrap();

@@ -150,7 +150,8 @@ fn a_fragment_on_its_way_that_a_definition_aborts_ends_on_all_nodes() {
         });
         // It is over, or is not: then this ends it.
         let _ = open.execute(b"ROLLBACK");
-        run(second, &[&format!("INSERT INTO d.t VALUES ({id}, 2)")]);
+        // Node 2 has seen what node 1 did.
+        run(second, &["SET SESSION wsrep_sync_wait = 7", &format!("INSERT INTO d.t VALUES ({id}, 2)")]);
     }
     wait_for_rows(&cluster, 20);
 }
@@ -285,6 +286,7 @@ fn a_rollback_that_is_lost_with_a_leader_comes_before_what_follows() {
     for round in 0..3 {
         let leads =
             |node: &Node<'_>| ask(*node, "SHOW STATUS LIKE 'wsrep_raft_role'").iter().any(|row| row[1] == "leader");
+        wait_for("a leader", || cluster.nodes().any(|node| leads(&node)));
         let leader = cluster.nodes().find(leads).unwrap();
         let follower = cluster.nodes().find(|node| !leads(node)).unwrap();
         let open: Vec<_> = (round * ROWS..(round + 1) * ROWS).map(|id| (id, open_with_row(follower, id))).collect();

@@ -41,9 +41,11 @@ fn the_last_node_continues_when_one_is_dead_or_isolated_and_the_other_is_shut_do
     let cluster = cluster_of(3);
     let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
     let mut rows = 0;
-    let mut insert = |node| {
+    let mut insert = |node: Node<'_>| {
         rows += 1;
-        run(node, &[&format!("INSERT INTO d.t VALUES ({rows})")]);
+        // Also where an election takes longer than a statement waits.
+        let row = format!("INSERT IGNORE INTO d.t VALUES ({rows})");
+        wait_for("a row", || node.connect().is_ok_and(|mut client| client.execute(row.as_bytes()).is_ok()));
         (1..=rows).map(|id: i32| id.to_string()).collect::<Vec<_>>()
     };
     // The leader is the remaining node, the stopped node, or the killed node.

@@ -10,6 +10,8 @@ use crate::{ask, provider, run};
 
 /// Rows that are ordered while the slow node cannot apply them: more than there are between two commit cuts.
 const ROWS: u64 = 2_000;
+/// They write these rows.
+const WRITERS: u64 = 8;
 const CLIENTS: u64 = 4;
 
 fn status(node: Node<'_>, name: &str) -> u64 {
@@ -31,11 +33,17 @@ fn what_flow_control_holds_back_is_not_too_old_afterwards() {
     assert_eq!(ids(slow).len(), 0);
     let is_blocked = || ask(slow, "SELECT COUNT(*) FROM d.keyless WHERE v < 0") == [["0"]];
 
-    run(first, &["UPDATE d.keyless SET v = -v WHERE v > 28000"]);
-    let mut connection = first.connect().unwrap();
-    for id in 0..ROWS {
-        connection.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
-    }
+    run(first, &["UPDATE d.keyless SET v = -v WHERE v > 26000"]);
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            scope.spawn(move || {
+                let mut connection = first.connect().unwrap();
+                for id in (writer..ROWS).step_by(WRITERS as usize) {
+                    connection.execute(format!("INSERT INTO d.t VALUES ({id})").as_bytes()).unwrap();
+                }
+            });
+        }
+    });
     // From here on the slow node is over its limit, and nothing more is ordered.
     run(slow, &["SET GLOBAL wsrep_provider_options = 'gcs.fc_limit=8'"]);
     wait_for("a pause", || {

@@ -11,6 +11,16 @@ pub fn set_weight(node: Node<'_>, weight: u8) {
     run(node, &[&format!("SET GLOBAL wsrep_provider_options = 'pc.weight={weight}'")]);
 }
 
+/// The sum of the votes is this when SET GLOBAL returns, or the node has said that it will be.
+fn set_weight_to_sum(node: Node<'_>, weight: u8, sum: &str) {
+    let from = since(node, 0).len();
+    set_weight(node, weight);
+    if since(node, from).contains("is not in force yet") {
+        wait_for("the weight to be in force", || cluster_weight(node) == sum);
+    }
+    assert_eq!(cluster_weight(node), sum);
+}
+
 /// `wsrep_cluster_weight`
 pub fn cluster_weight(node: Node<'_>) -> String {
     ask(node, "SHOW STATUS LIKE 'wsrep_cluster_weight'")[0][1].clone()
@@ -21,8 +31,7 @@ fn a_node_with_two_votes_goes_on_without_the_other_one() {
     provider::build();
     let cluster = Builder::cluster(2).start_temporary().unwrap();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
-    set_weight(first, 2);
-    assert_eq!(cluster_weight(first), "3", "in force when SET GLOBAL returns");
+    set_weight_to_sum(first, 2, "3");
     wait_for("the other to know", || cluster_weight(second) == "3");
     assert_logged(&since(second, 0), &["(2 votes)"]);
     let writers = Writers::on(&cluster, &[0, 1]);
@@ -54,8 +63,7 @@ fn votes_are_given_back_while_other_nodes_are_away() {
     let message = first.connect().unwrap().execute(b"SET GLOBAL wsrep_provider_options = 'pc.weight=0'").unwrap_err();
     assert!(message.to_string().contains("Incorrect arguments to SET"), "{message}");
     assert_logged(&since(first, 0), &["pc.weight is `0`, but it must be a whole number from 1 to 16"]);
-    set_weight(first, 3);
-    assert_eq!(cluster_weight(first), "5");
+    set_weight_to_sum(first, 3, "5");
 
     // Two nodes of three have two votes of five.
     first.isolate().unwrap();
@@ -66,8 +74,7 @@ fn votes_are_given_back_while_other_nodes_are_away() {
     // A statement that fails is decided by the votes that are there.
     let error = first.connect().unwrap().execute(b"ALTER TABLE d.t ADD COLUMN id INT").unwrap_err();
     assert_eq!(error.code(), Some(1060), "{error}");
-    set_weight(first, 1);
-    assert_eq!(cluster_weight(first), "1");
+    set_weight_to_sum(first, 1, "1");
     insert(first, 2);
     assert_eq!(first.heal().unwrap(), Healed::Synced);
     wait_for("all nodes", || cluster.nodes().all(|node| is_ready(node) && size(node).as_deref() == Some("3")));
@@ -76,8 +83,7 @@ fn votes_are_given_back_while_other_nodes_are_away() {
     wait_for("one vote each", || cluster.nodes().all(|node| cluster_weight(node) == "3"));
 
     // A clean stop takes all votes along.
-    set_weight(first, 4);
-    assert_eq!(cluster_weight(first), "6");
+    set_weight_to_sum(first, 4, "6");
     first.stop().unwrap();
     wait_for("the others to go on", || size(second).as_deref() == Some("2") && is_ready(second));
     insert(second, 4);

@@ -140,7 +140,7 @@ fn a_large_file_is_loaded_in_parallel_and_resumed_after_a_kill() {
     fs::write(folder.path().join("rows.csv"), rows).unwrap();
     let arguments = ["--chunk-bytes", "20000", "--table", "t", "rows.csv"];
     // Not over before it is killed.
-    let slowly = ["--throttle", "rate=30000"];
+    let slowly = ["--throttle", "rate=3000"];
     let mut command = load_into(&pair.hortator, &[&slowly[..], &arguments].concat());
     command.current_dir(folder.path());
     let running = Running::start(command);

@@ -13,7 +13,7 @@ use hortator_sandbox::{Builder, Temporary};
 use tempfile::TempDir;
 
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 const POLL: Duration = Duration::from_millis(50);
 
 /// Servers and a configuration.

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use super::fan_in::{Agent, FanIn, run, texts};
 
 /// Longer than a run takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server, its log's files in a folder, and another server that they are applied to.
 pub struct Recovery {

@@ -15,7 +15,7 @@ use super::fan_in::{Agent, Ends, FanIn, run, texts};
 use super::line_of;
 
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// An agent that listens at a port of the system's choice.
 fn start_listening(fan_in: &mut FanIn) -> (Agent, SocketAddr) {
@@ -226,8 +226,14 @@ fn lag_of_a_paused_source_over_files() {
     // A new file alone brings nothing to apply.
     run(source, &["FLUSH BINARY LOGS"]);
     thread::sleep(Duration::from_secs(3));
-    let status = json(&fan_in);
-    assert_eq!((&status["lag_s"], &status["lag_bytes"]), (&Value::from(0), &Value::from(0)), "{status}");
+    // A question to the source may have failed, and what is known for long is not told.
+    eventually("no lag", || {
+        let status = json(&fan_in);
+        match status["lag_s"] == 0 && status["lag_bytes"] == 0 {
+            true => Ok(()),
+            false => Err(status.to_string()),
+        }
+    });
 
     let insert = "INSERT INTO d1.t (v) VALUES (REPEAT('x', 100000))";
     run(source, &[insert, "FLUSH BINARY LOGS", insert, insert, "FLUSH BINARY LOGS", insert]);
