@@ -14,6 +14,7 @@ mod files;
 mod kills;
 mod large_transactions;
 mod monitoring;
+mod other_engines;
 mod rule_corners;
 mod rules;
 mod side_by_side;

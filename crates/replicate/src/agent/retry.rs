@@ -47,7 +47,8 @@ pub(super) fn verdict(error: &Error) -> Verdict {
             apply::Error::Busy { .. }
             | apply::Error::Moved { .. }
             | apply::Error::SourceRestarted
-            | apply::Error::DoesNotFit(_),
+            | apply::Error::DoesNotFit(_)
+            | apply::Error::CannotRollBack(_),
         )
         | Error::Source(source::Error::Ended)
         | Error::Snapshot(snapshot::Error::Log(source::Error::Ended)) => return Verdict::Retry,

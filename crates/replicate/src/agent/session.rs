@@ -15,7 +15,7 @@ use super::source_task::{SourceTask, Wish};
 use super::status::SourceState;
 use super::tracker::Phase;
 use super::uncommitted::Uncommitted;
-use crate::apply::{Applier, InDoubt, SourcePosition};
+use crate::apply::{Applier, InDoubt, LargeTransaction, SourcePosition};
 use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::query::first_value;
@@ -68,8 +68,8 @@ pub(super) struct Session<'t> {
     in_doubt: InDoubt,
     /// The next transaction is passed over.
     skips: bool,
-    /// The first large transaction does not fit the target's rows.
-    resolves: bool,
+    /// How the first large transaction is applied.
+    next_large: LargeTransaction,
     uncommitted: Uncommitted,
     /// Transactions and groups that are in the status.
     counted: (u64, u64),
@@ -82,15 +82,15 @@ pub(super) struct Session<'t> {
 }
 
 impl<'t> Session<'t> {
-    /// A session with a host. `skips`: the next transaction is passed over. `resolves`: the first large one does not fit the
-    /// target's rows.
+    /// A session with a host. `skips`: the next transaction is passed over. `next_large`: how the first large one
+    /// is applied.
     pub(super) fn new(
         task: &'t SourceTask,
         target: &'t ConnectOptions,
         host: &'t ConnectOptions,
         in_doubt: InDoubt,
         skips: bool,
-        resolves: bool,
+        next_large: LargeTransaction,
     ) -> Session<'t> {
         Session {
             task,
@@ -98,7 +98,7 @@ impl<'t> Session<'t> {
             host,
             in_doubt,
             skips,
-            resolves,
+            next_large,
             uncommitted: Uncommitted::default(),
             counted: (0, 0),
             seen: (0, 1),
@@ -130,7 +130,8 @@ impl<'t> Session<'t> {
             .map_err(|error| apply::Error::Prepare { doing: "connecting to the target".to_owned(), error })?;
         let applier = Applier::open(target, &task.target.schema, &task.options.name, self.in_doubt)?
             .ignoring(task.target.ignore_errors.clone())
-            .with_conflict_policy(task.options.conflict, self.resolves)
+            .with_conflict_policy(task.options.conflict)
+            .with_next_large(self.next_large)
             .with_workers(self.target, task.target.workers_per_source, &task.target.lock_waits)?
             .ordered_by(task.target.order);
         task.track(|tracker, _| tracker.on_connected(applier.waited_for()));

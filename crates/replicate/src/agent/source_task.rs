@@ -14,7 +14,7 @@ use super::session::{Ended, Error, Session};
 use super::status::{SourceState, SourceStatus};
 use super::tracker::{Now, Phase, Tracker};
 use super::{Notices, SourceOptions};
-use crate::apply::{self, InDoubt};
+use crate::apply::{self, InDoubt, LargeTransaction};
 use crate::keys::Order;
 
 /// What shall become of a source.
@@ -195,7 +195,7 @@ impl SourceTask {
     /// Runs until the end is wished.
     pub(super) fn run(&self) {
         let (mut failures, mut host) = (0, 0);
-        let (mut in_doubt, mut resolves) = (InDoubt::Ask, false);
+        let (mut in_doubt, mut next_large) = (InDoubt::Ask, LargeTransaction::New);
         while self.wait_until_wanted() {
             let skips = self.take_skip();
             let begin = Instant::now();
@@ -203,14 +203,14 @@ impl SourceTask {
             self.track(|tracker, now| tracker.on_connecting(host, address, now));
             let node = self.target.node();
             let (target, source) = (&self.target.nodes[node], &self.options.hosts[host]);
-            let mut session = Session::new(self, target, source, in_doubt, skips, resolves);
+            let mut session = Session::new(self, target, source, in_doubt, skips, next_large);
             let forgotten = self.is_to_be_copied_again().map_or(Ok(()), |tables| session.forget_copy(&tables));
             let is_refused = forgotten.is_err();
             let ended = forgotten.and_then(|()| session.run());
             self.track(|tracker, now| tracker.set_phase(Phase::None, now));
             let error = match ended {
                 Ok(Ended::AsWished | Ended::Reached) => {
-                    (failures, in_doubt, resolves) = (0, InDoubt::Ask, false);
+                    (failures, in_doubt, next_large) = (0, InDoubt::Ask, LargeTransaction::New);
                     continue;
                 }
                 Ok(Ended::Complete) => {
@@ -220,7 +220,10 @@ impl SourceTask {
                 Err(error) => error,
             };
             in_doubt = InDoubt::Ask;
-            resolves = matches!(error, Error::Apply(apply::Error::DoesNotFit(_)));
+            next_large = match &error {
+                Error::Apply(error) => error.next_large(),
+                _ => LargeTransaction::New,
+            };
             failures = if begin.elapsed() >= STABLE_AFTER { 1 } else { failures + 1 };
             let is_of_host = is_of_host(&error) && self.options.hosts.len() > 1;
             let text = match is_of_host {

@@ -1,10 +1,10 @@
 //! One connection that applies one source's transactions in their order.
 
-mod abandoned;
 mod begun;
 mod charset;
 mod conversion;
 mod group;
+mod large;
 mod merged;
 mod misfit;
 mod moved_column;
@@ -13,6 +13,7 @@ mod prepare;
 mod resolve;
 mod rows;
 mod side_by_side;
+mod statement_engines;
 mod temporary;
 
 use std::sync::Arc;
@@ -35,13 +36,15 @@ use crate::binlog::{Content, Event, FormatDescription};
 use crate::keys::{Order, TableCache};
 use crate::query::first_value;
 use crate::rules::{RowRules, Rules};
-use crate::transaction::{End, Part, Transaction, text_of};
+use crate::transaction::{End, Transaction};
 use begun::is_announcement;
 use charset::SessionCharset;
 use group::Group;
 pub(super) use group::made_on;
+pub use large::LargeTransaction;
 use resolve::Resolver;
 use rows::RowParameters;
+use statement_engines::{HasOtherEngines, writes_rows_only};
 use temporary::{Temporary, is_of_session};
 
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
@@ -64,6 +67,7 @@ pub struct Applier {
     /// The source's name.
     source: String,
     table: PositionTable,
+    has_other_engines: HasOtherEngines,
     /// Asked for when a statement needs them.
     collations: Option<Collations>,
     charset: SessionCharset,
@@ -110,6 +114,7 @@ pub struct Applier {
     is_open_safe: bool,
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
+    next_large: LargeTransaction,
     row_parameters: RowParameters,
     /// What was sent without waiting for the answer, as a message names it. Nothing of it commits by itself.
     ahead: Option<String>,
@@ -158,6 +163,7 @@ impl Applier {
             waited_for: Arc::new(AtomicU32::new(connection.id())),
             connection,
             table,
+            has_other_engines: None,
             collations: None,
             charset: SessionCharset::Names,
             target_tables: TargetTables::default(),
@@ -185,6 +191,7 @@ impl Applier {
             has_leftovers: false,
             is_open_safe: true,
             is_within: false,
+            next_large: LargeTransaction::default(),
             row_parameters: RowParameters::default(),
             ahead: None,
             is_autocommit_off: false,
@@ -294,9 +301,17 @@ impl Applier {
         if transaction.events.is_empty() && !self.is_within && !self.has_group() {
             return self.advance(&transaction);
         }
-        let can_roll_back = self
+        let mut can_roll_back = self
             .target_can_roll_back(&transaction.events)
             .map_err(|error| error.at(|| describe(&self.position_behind(&transaction), &transaction.text())))?;
+        if !is_of_rows && transaction.end != End::ByItself {
+            let place = describe(&self.position_behind(&transaction), &transaction.text());
+            can_roll_back = can_roll_back && self.can_roll_back_statements(&transaction.events, &place)?;
+        }
+        if self.is_within && !can_roll_back {
+            let place = describe(&self.position_behind(&transaction), &transaction.text());
+            self.check_open(can_roll_back, &place)?;
+        }
         let is_safe = transaction.events.is_empty() || transaction.can_roll_back() && can_roll_back;
         let is_repeatable = !is_safe && is_of_rows && !self.is_within && self.is_of_sequences(&transaction.events)?;
         if !is_of_rows || self.is_within || !is_safe || !is_small {
@@ -319,44 +334,6 @@ impl Applier {
     pub fn pass_over(&mut self, mut transaction: Transaction) -> Result<(), Error> {
         transaction.events.clear();
         self.apply(transaction)
-    }
-
-    /// Applies the first part of a large transaction, or a further one. The transaction that follows has the rest.
-    ///
-    /// # Errors
-    /// See [`Applier::apply`].
-    pub fn apply_part(&mut self, mut part: Part) -> Result<(), Error> {
-        if let Some(begun) = &self.begun {
-            return Err(self.in_doubt(begun));
-        }
-        self.flush()?;
-        let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
-        let place = format!("the large transaction behind {place}");
-        self.prepare(&mut part.events, &place)?;
-        if !self.is_within {
-            let can_roll_back = self.target_can_roll_back(&part.events).map_err(|error| error.at(|| place.clone()))?;
-            let is_safe = part.can_roll_back && can_roll_back;
-            if !is_safe {
-                self.record_begun(Begun::of_rows(text_of(&part.events)), &place)?;
-            }
-            self.log_as(part.server_id, &place)?;
-            self.resolver.is_on = is_safe && std::mem::take(&mut self.resolver.is_due);
-            if is_safe && !self.resolver.is_on {
-                self.execute(AUTOCOMMIT_OFF, &place)?;
-                self.is_autocommit_off = true;
-            }
-            self.execute(b"START TRANSACTION", &place)?;
-            (self.is_within, self.is_open_safe) = (true, is_safe);
-        }
-        self.temporary.open.advance(&part.events);
-        let done = self.run(&part.events, &place);
-        if done.is_err() && self.resolver.is_on { self.end_resolved(done) } else { done }
-    }
-
-    /// Whether the transaction that is open must come to its end: it could not be rolled back.
-    #[must_use]
-    pub fn must_finish(&self) -> bool {
-        self.is_within && !self.is_open_safe
     }
 
     /// A transaction that is none of rows only, or a large one.
@@ -384,6 +361,8 @@ impl Applier {
             // What cannot be rolled back stays, as on the source.
             if transaction.end == End::Rollback {
                 self.execute(b"ROLLBACK", &place)?;
+                // The position commits by itself, behind a large transaction too.
+                self.restore_autocommit()?;
                 self.move_to(&end, &place)?;
             } else {
                 self.move_to(&end, &place)?;
@@ -428,7 +407,9 @@ impl Applier {
                     if let Some(disable) = disable {
                         self.execute(&disable, place)?;
                     }
-                    self.forget_tables();
+                    if !writes_rows_only(&query.text) {
+                        self.forget_tables();
+                    }
                 }
                 _ => values += 1,
             }

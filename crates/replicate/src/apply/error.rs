@@ -1,5 +1,6 @@
 //! What stops a source at the target.
 
+use super::applier::LargeTransaction;
 use crate::binlog;
 
 /// Why a transaction was not applied.
@@ -27,6 +28,11 @@ pub enum Error {
     /// `conflict` policy decides about each of them then.
     #[error("{0}: the transaction is applied again, row by row where it does not fit")]
     DoesNotFit(String),
+
+    /// A large transaction writes a table that cannot roll back, behind parts that can. It is rolled back, and is to come
+    /// again: it is on record then before it begins.
+    #[error("{0} writes a table that cannot roll back, behind rows that can: it is applied again, on record as such")]
+    CannotRollBack(String),
 
     /// An event that cannot be carried over.
     #[error("{place}: {found}")]
@@ -76,6 +82,16 @@ pub enum Error {
 pub(super) const APPLYING: &str = "applying ";
 
 impl Error {
+    /// How the transaction that was given back is to be applied when it comes again.
+    #[must_use]
+    pub fn next_large(&self) -> LargeTransaction {
+        match self {
+            Error::DoesNotFit(_) => LargeTransaction::DoesNotFit,
+            Error::CannotRollBack(_) => LargeTransaction::CannotRollBack,
+            _ => LargeTransaction::New,
+        }
+    }
+
     /// The error with its place, where it has none yet.
     pub(super) fn at(self, name: impl FnOnce() -> String) -> Error {
         match self {

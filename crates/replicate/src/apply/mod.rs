@@ -29,7 +29,7 @@ mod temporary_tables;
 mod tolerated;
 mod workers;
 
-pub use applier::{Applier, InDoubt};
+pub use applier::{Applier, InDoubt, LargeTransaction};
 pub use binlog_statement::BinlogStatement;
 pub use collations::Collations;
 pub use conflicts::{ConflictPolicy, RowConflict, TableConflicts};

@@ -30,6 +30,10 @@ pub(super) struct TargetTable {
     pub(super) local_engine: Option<String>,
     /// It is a sequence: its one row is its state, and may be written again.
     pub(super) is_sequence: bool,
+    /// What stands behind it is not looked at.
+    pub(super) is_view: bool,
+    /// Statements that write it fire triggers; rows of the source do not.
+    pub(super) has_triggers: bool,
     /// Columns that a source's table may have at most, if all are to have one here.
     pub(super) columns_limit: usize,
     /// The names of its columns, but for those that nobody sees.
@@ -133,6 +137,12 @@ impl TargetTables {
         *self = TargetTables::default();
     }
 
+    /// What was found out about a table a moment ago, that it is not there among it.
+    pub(super) fn known(&self, name: &TableName) -> Option<Option<TargetTable>> {
+        let (known, asked) = self.tables.get(name)?;
+        (asked.elapsed() < AGE_LIMIT).then(|| known.clone())
+    }
+
     /// A table; `None` where it is not there.
     ///
     /// # Errors
@@ -154,6 +164,8 @@ impl TargetTables {
                 let is_sequence = table.kind == TableKind::Other && table_type(connection, name)? == "SEQUENCE";
                 Some(TargetTable {
                     is_sequence,
+                    is_view: table.kind == TableKind::Other && !is_sequence,
+                    has_triggers: table.has_triggers,
                     can_roll_back,
                     local_engine,
                     columns_limit: table.columns.len() + history + hidden_columns(connection, name)?,

@@ -56,7 +56,7 @@ impl DdlWatch {
                     }
                     false => Ok(()),
                 },
-                // The last two are of files.
+                // The last one is of files.
                 Popped::Arrival(Arrival::Format(_) | Arrival::Unfinished { .. } | Arrival::Complete(_))
                 | Popped::Nothing => Ok(()),
             };

@@ -20,7 +20,7 @@ pub enum Arrival {
     Transaction(Transaction),
     /// The source has nothing behind this place.
     Idle(LogPosition),
-    /// Of files: a transaction does not end.
+    /// A transaction does not end: the source has crashed while it wrote it.
     Unfinished {
         /// Parts of it have come.
         has_parts: bool,

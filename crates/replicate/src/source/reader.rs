@@ -21,8 +21,7 @@ pub fn read(mut stream: BinlogStream, start: LogPosition, queue: &Queue) {
             return;
         }
         let is_taken = match next(&mut stream, &mut events, &mut assembler, queue) {
-            Ok(Some(arrival)) => sender.push(arrival),
-            Ok(None) => true,
+            Ok(arrivals) => arrivals.into_iter().flatten().all(|arrival| sender.push(arrival)),
             Err(error) => {
                 let _ = sender.push(Arrival::Failed(error)) && sender.flush();
                 return;
@@ -39,7 +38,7 @@ fn next(
     events: &mut LogEvents,
     assembler: &mut Assembler,
     queue: &Queue,
-) -> Result<Option<Arrival>, Error> {
+) -> Result<[Option<Arrival>; 2], Error> {
     if let Some(event) = events.next_within(assembler.position())? {
         return take(event, assembler);
     }
@@ -69,17 +68,30 @@ fn explain(error: &mut hortator_mysql::Error) {
     }
 }
 
-fn take(event: Event, assembler: &mut Assembler) -> Result<Option<Arrival>, Error> {
-    if matches!(event.content, Content::Format(_)) {
+/// What an event means: at most a transaction that does not go on, and something else.
+fn take(event: Event, assembler: &mut Assembler) -> Result<[Option<Arrival>; 2], Error> {
+    if let Content::Format(format) = &event.content {
+        // A file that a server begins when it starts. Without a crash, no transaction is open then.
+        let unfinished = if format.created_s == 0 { None } else { unfinished(assembler) };
         assembler.take(event.clone())?;
-        return Ok(Some(Arrival::Format(event)));
+        return Ok([unfinished, Some(Arrival::Format(event))]);
     }
     let is_heartbeat = event.header.kind.is_heartbeat();
     if let Some(transaction) = assembler.take(event)? {
-        return Ok(Some(Arrival::Transaction(transaction)));
+        return Ok([None, Some(Arrival::Transaction(transaction))]);
     }
     if is_heartbeat && !assembler.is_within() {
-        return Ok(Some(Arrival::Idle(assembler.position().clone())));
+        return Ok([None, Some(Arrival::Idle(assembler.position().clone()))]);
     }
-    Ok(assembler.take_part(PART_LIMIT_BYTES).map(Arrival::Part))
+    Ok([None, assembler.take_part(PART_LIMIT_BYTES).map(Arrival::Part)])
+}
+
+fn unfinished(assembler: &mut Assembler) -> Option<Arrival> {
+    let file = String::from_utf8_lossy(&assembler.position().file).into_owned();
+    let has_parts = assembler.abandon()?;
+    let text = format!(
+        "the source has crashed while it wrote a transaction, before it began {file}: the transaction does not end, and is not \
+         applied"
+    );
+    Some(Arrival::Unfinished { has_parts, text })
 }

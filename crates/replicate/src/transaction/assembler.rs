@@ -43,6 +43,8 @@ struct Open {
     events: Vec<Event>,
     /// Of the events.
     bytes: usize,
+    /// Parts of it were taken out.
+    has_parts: bool,
 }
 
 impl Open {
@@ -170,11 +172,20 @@ impl Assembler {
         if open.bytes <= limit_bytes || !open.events.last().is_some_and(is_whole) {
             return None;
         }
-        open.bytes = 0;
+        (open.bytes, open.has_parts) = (0, true);
         let can_roll_back = can_roll_back(open.gtid, &open.events);
         let events = std::mem::take(&mut open.events);
         let server_id = events.last().map_or(0, |event| event.header.server_id);
         Some(Part { events, can_roll_back, server_id, position: self.position.clone() })
+    }
+
+    /// Gives up a transaction that does not go on: the source has crashed while it wrote it. Gives whether parts of it were taken
+    /// out; `None` where none is open.
+    pub fn abandon(&mut self) -> Option<bool> {
+        match std::mem::take(&mut self.state) {
+            State::Within(open) => Some(open.has_parts),
+            State::Outside => None,
+        }
     }
 
     /// The source's log is behind this event now.
@@ -204,7 +215,7 @@ impl Assembler {
             return Err(self.refused(header, "a transaction begins within another: the log is damaged"));
         }
         let events = Vec::with_capacity(self.expected_events);
-        self.state = State::Within(Open { gtid, mysql_gtid: None, has_begun, events, bytes: 0 });
+        self.state = State::Within(Open { gtid, mysql_gtid: None, has_begun, events, bytes: 0, has_parts: false });
         Ok(())
     }
 

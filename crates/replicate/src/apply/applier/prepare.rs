@@ -264,7 +264,12 @@ impl Applier {
         Ok(true)
     }
 
-    fn target_table(&mut self, name: &TableName) -> Result<Option<TargetTable>, Error> {
+    pub(super) fn target_table(&mut self, name: &TableName) -> Result<Option<TargetTable>, Error> {
+        if let Some(known) = self.target_tables.known(name) {
+            return Ok(known);
+        }
+        // Of a large transaction, statements are sent ahead.
+        self.take_answers()?;
         self.use_own_charset("looking at the target's tables")?;
         let asked = self.target_tables.get(&mut self.connection, name);
         asked.map_err(|error| self.failed(error, "looking at the target's tables"))

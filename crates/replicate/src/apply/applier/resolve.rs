@@ -33,8 +33,6 @@ pub(super) struct Resolver {
     policy: ConflictPolicy,
     /// The transaction that is open is applied event by event.
     pub(super) is_on: bool,
-    /// The next large transaction is applied event by event: it did not fit.
-    pub(super) is_due: bool,
     /// The table maps of the open transaction.
     maps: HashMap<u64, Event>,
     tables: HashMap<TableName, Arc<UniqueTable>>,
@@ -73,10 +71,10 @@ impl RowTable<'_> {
 }
 
 impl Applier {
-    /// Does this about rows that do not fit. `is_due`: the first large transaction has such rows.
+    /// Does this about rows that do not fit.
     #[must_use]
-    pub fn with_conflict_policy(mut self, policy: ConflictPolicy, is_due: bool) -> Applier {
-        self.resolver = Resolver { policy, is_due, ..Resolver::default() };
+    pub fn with_conflict_policy(mut self, policy: ConflictPolicy) -> Applier {
+        self.resolver = Resolver { policy, ..Resolver::default() };
         self
     }
 

@@ -87,6 +87,22 @@ fn what_stops_a_source() {
 }
 
 #[test]
+fn a_transaction_that_does_not_go_on() {
+    let mut assembler = Assembler::new(LogPosition { file: b"f".to_vec(), position: 0 });
+    assert_eq!(assembler.abandon(), None);
+    for word in ["gtid", "rows"] {
+        assert!(assembler.take(event(word, 10)).unwrap().is_none());
+    }
+    assert_eq!(assembler.abandon(), Some(false));
+    for word in ["gtid", "rows"] {
+        assert!(assembler.take(event(word, 10)).unwrap().is_none());
+    }
+    assert!(assembler.take_part(0).is_none(), "of these events, none has any bytes");
+    assert!(assembler.take(event("xid", 20)).unwrap().is_some());
+    assert_eq!(assembler.abandon(), None);
+}
+
+#[test]
 fn positions_beyond_four_gigabytes() {
     let mut assembler = Assembler::new(LogPosition { file: b"f".to_vec(), position: (1 << 32) - 100 });
     let one = |assembler: &mut Assembler, end| assembler.take(event("CREATE_TABLE_t", end)).unwrap().unwrap().position;
