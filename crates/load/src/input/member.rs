@@ -26,6 +26,8 @@ pub(crate) enum Content {
         path: PathBuf,
         /// What ends a statement; `None` for the client's default.
         delimiter: Option<&'static [u8]>,
+        /// Statements that run behind the SETs that the file begins with, where those set `sql_mode`.
+        behind_sets: Option<Arc<[u8]>>,
     },
     /// SQL that is known already: settings that a layout needs, or a part of a file.
     Text {
@@ -43,19 +45,26 @@ impl Member {
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        let is_stdin = path == Path::new("-");
-        Self { content: if is_stdin { Content::StandardInput } else { Content::File { path, delimiter: None } } }
+        if path == Path::new("-") {
+            return Self { content: Content::StandardInput };
+        }
+        Self { content: Content::File { path, delimiter: None, behind_sets: None } }
     }
 
     /// A file of SQL whose statements end with these bytes.
     pub(super) fn file_with_delimiter(path: PathBuf, delimiter: &'static [u8]) -> Self {
-        Self { content: Content::File { path, delimiter: Some(delimiter) } }
+        Self { content: Content::File { path, delimiter: Some(delimiter), behind_sets: None } }
+    }
+
+    /// A file of SQL that may begin with SETs of its own. Where they set `sql_mode`, these statements run behind them.
+    pub(super) fn file_with_mode(path: PathBuf, behind_sets: Vec<u8>) -> Self {
+        Self { content: Content::File { path, delimiter: None, behind_sets: Some(behind_sets.into()) } }
     }
 
     /// Statements of Hortator's own, which serve the member behind them.
     pub(super) fn settings(served: &str, text: Vec<u8>) -> Self {
-        let name = format!("(settings for {served})").into();
-        Self { content: Content::Text { name, text: text.into(), start: Position { line: 1, byte: 0 } } }
+        let (name, start) = (settings_name(served), Position { line: 1, byte: 0 });
+        Self { content: Content::Text { name, text: text.into(), start } }
     }
 
     /// A part of a file of SQL.
@@ -87,4 +96,9 @@ impl Member {
             Content::Rows(file) => file.path.display().to_string(),
         }
     }
+}
+
+/// The name for messages of Hortator's own statements.
+pub(crate) fn settings_name(served: &str) -> Arc<str> {
+    format!("(settings for {served})").into()
 }

@@ -18,6 +18,7 @@ pub use format::Format;
 pub use layout::Input;
 pub(crate) use member::Content;
 pub use member::Member;
+pub(crate) use member::settings_name;
 pub use source::{STANDARD_INPUT, Source};
 pub(crate) use window::{Position, Window, WindowMark};
 

@@ -109,6 +109,14 @@ impl Window {
         Ok(())
     }
 
+    /// Makes at least `length` bytes of [`Window::ahead`] available, or all that are left, of an input that nobody types.
+    pub(crate) fn ensure_of_file(&mut self, length: usize) -> Result<(), Error> {
+        while self.end - self.position < length && !self.at_end {
+            self.fill(length)?;
+        }
+        Ok(())
+    }
+
     /// From here on, nothing is read: [`Window::ensure`] gives what is in memory. Until [`Window::release`].
     pub(crate) fn hold(&mut self) -> WindowMark {
         self.is_held = true;

@@ -5,6 +5,7 @@ mod charset;
 mod command;
 mod dialect;
 mod error;
+mod leading_sets;
 mod quoted;
 mod scan;
 mod splitter;

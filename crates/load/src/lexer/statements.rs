@@ -11,9 +11,10 @@ use memchr::memmem;
 
 use super::dialect::Dialect;
 use super::error::{Error, Location};
+use super::leading_sets::{LEADING_SETS_LIMIT_BYTES, leading_sets_of_mode};
 use super::splitter::{Lexical, Split, Splitter, SplitterMark};
 use crate::input::delimited::{RowError, RowStatement, RowStatements};
-use crate::input::{self, Content, Member, Position, Progress, Source, Window, WindowMark};
+use crate::input::{self, Content, Member, Position, Progress, Source, Window, WindowMark, settings_name};
 
 /// Largest statement unless [`StatementsOptions::statement_limit_bytes`] says otherwise: the most that max_allowed_packet can be.
 pub const STATEMENT_LIMIT_BYTES: usize = 1 << 30;
@@ -151,6 +152,12 @@ struct Input {
     path: Option<PathBuf>,
 }
 
+impl Input {
+    fn new(window: Window, path: Option<PathBuf>) -> Input {
+        Input { window, lexical: Lexical::default(), path }
+    }
+}
+
 impl Statements {
     /// The items of these members, one member after the other, each begun with the client's defaults.
     pub fn open(members: &[Member], options: StatementsOptions) -> Result<Statements, input::Error> {
@@ -173,7 +180,7 @@ impl Statements {
     /// The items of one input that is open already. Files that it sources are looked for in the current directory.
     pub fn new(source: Source, options: StatementsOptions) -> Statements {
         let progress = source.progress();
-        let input = Input { window: Window::new(source), lexical: Lexical::default(), path: None };
+        let input = Input::new(Window::new(source), None);
         let limit_bytes = options.statement_limit_bytes;
         let splitter = Splitter::new(options);
         let (inputs, waiting) = (vec![input], VecDeque::new());
@@ -279,12 +286,17 @@ impl Statements {
     }
 
     fn begin(&mut self, content: &Content) -> Result<(), Error> {
+        let mut before = Vec::new();
         let (window, path, delimiter) = match content {
             Content::StandardInput => (Window::new(Source::stdin_with(self.progress())?), None, None),
-            Content::File { path: file, delimiter } => {
+            Content::File { path: file, delimiter, behind_sets } => {
                 let source = Source::open_expected(file, self.progress())?;
                 let path = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-                (Window::new(source), Some(path), *delimiter)
+                let mut window = Window::new(source);
+                if let Some(settings) = behind_sets {
+                    before = self.divide(&mut window, settings)?;
+                }
+                (window, Some(path), *delimiter)
             }
             Content::Text { name, text, start } => {
                 let source = Source::of_text(name, Arc::clone(text), self.progress())?;
@@ -295,9 +307,23 @@ impl Statements {
                 return Ok(());
             }
         };
-        self.inputs.push(Input { window, lexical: Lexical::default(), path });
+        self.inputs.push(Input::new(window, path));
+        self.inputs.extend(before.into_iter().map(|window| Input::new(window, None)));
         self.splitter.begin(delimiter);
         Ok(())
+    }
+
+    /// Takes the SETs that a file begins with off its window, if they set `sql_mode`. Gives what is to be read before the
+    /// rest: the settings, and on top of them those SETs.
+    fn divide(&self, window: &mut Window, settings: &Arc<[u8]>) -> Result<Vec<Window>, Error> {
+        window.ensure_of_file(LEADING_SETS_LIMIT_BYTES)?;
+        let near = &window.ahead()[..window.ahead().len().min(LEADING_SETS_LIMIT_BYTES)];
+        let Some(length) = leading_sets_of_mode(near, self.splitter.dialect()) else { return Ok(Vec::new()) };
+        let (sets, name) = (Arc::from(&near[..length]), Arc::clone(window.name()));
+        window.advance(length);
+        let settings = Source::of_text(&settings_name(&name), Arc::clone(settings), self.progress())?;
+        let sets = Source::of_text(&name, sets, self.progress())?;
+        Ok(vec![Window::new(settings), Window::new(sets)])
     }
 
     /// The next statement of the rows that are being read.
@@ -344,7 +370,7 @@ impl Statements {
             outer.lexical = self.splitter.enter(Lexical::default());
         }
         let window = Window::new(source);
-        self.inputs.push(Input { window, lexical: Lexical::default(), path: Some(canonical) });
+        self.inputs.push(Input::new(window, Some(canonical)));
         Ok(())
     }
 }

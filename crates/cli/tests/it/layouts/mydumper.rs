@@ -129,6 +129,14 @@ fn an_interrupted_load_resumes() {
     assert_equal(&pair);
 }
 
+/// What files begin with since 0.14. The mode is that of the server that was dumped, without the strict ones.
+macro_rules! header {
+    () => {
+        "/*!40101 SET NAMES binary*/;\n/*!40014 SET FOREIGN_KEY_CHECKS=0*/;\n/*!40101 SET SQL_MODE='NO_AUTO_VALUE_ON_ZERO,\
+         NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION'*/;\n/*!40103 SET TIME_ZONE='+00:00' */;\n"
+    };
+}
+
 /// As 0.14 and later write it: sections in the metadata, rows in files of their own, made-up names.
 const RECENT: [(&str, &str); 9] = [
     (
@@ -144,13 +152,16 @@ const RECENT: [(&str, &str); 9] = [
     ),
     (
         "hortator_case.t.00000.00000.sql",
-        "/*!40101 SET NAMES binary*/;\nLOAD DATA LOCAL INFILE 'hortator_case.t.00000.00000.dat' REPLACE INTO TABLE `t` \
-         CHARACTER SET binary FIELDS TERMINATED BY '\\t' ENCLOSED BY '' ESCAPED BY '\\\\' LINES STARTING BY '' TERMINATED \
-         BY '\\n' (`id`,`v`,@`b`) SET `b`=UNHEX(@`b`);\n",
+        concat!(
+            header!(),
+            "LOAD DATA LOCAL INFILE 'hortator_case.t.00000.00000.dat' REPLACE INTO TABLE `t` CHARACTER SET binary FIELDS \
+             TERMINATED BY '\\t' ENCLOSED BY '' ESCAPED BY '\\\\' LINES STARTING BY '' TERMINATED BY '\\n' (`id`,`v`,@`b`) \
+             SET `b`=UNHEX(@`b`);\n"
+        ),
     ),
     ("hortator_case.t.00000.00000.dat", "1\ttab\\\tä\t00FF\n2\t\\N\t\\N\n3\tline\\\nNULL\t\n"),
-    ("hortator_case.mydumper_0-schema.sql", "CREATE TABLE `a/b` (`id` int);\n"),
-    ("hortator_case.mydumper_0.00000.sql", "INSERT INTO `a/b` VALUES(1)\n;\n"),
+    ("hortator_case.mydumper_0-schema.sql", "CREATE TABLE `a/b` (`id` int, `d` date);\n"),
+    ("hortator_case.mydumper_0.00000.sql", concat!(header!(), "INSERT INTO `a/b` VALUES(1,\"0000-00-00\")\n;\n")),
     ("hortator_case-schema-triggers.sql", ""),
     ("hortator_case.s-schema-sequence.sql", "CREATE SEQUENCE `s` START WITH 5;\nDO SETVAL(`s`, 7);\n"),
 ];
@@ -163,8 +174,24 @@ fn a_recent_layout_with_load_data() {
     assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
     let rows = pair.hortator.rows_of_case("SELECT id, v, HEX(b) FROM t ORDER BY id");
     assert_eq!(rows, [["1", "tab\tä", "00FF"], ["2", "NULL", "NULL"], ["3", "line\nNULL", ""]]);
-    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM `a/b`"), [["1"]]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id, d FROM `a/b`"), [["1", "0000-00-00"]]);
     assert_eq!(pair.hortator.rows_of_case("SELECT NEXTVAL(s)"), [["8"]]);
+}
+
+#[test]
+fn rows_are_checked_strictly_although_their_file_sets_another_mode() {
+    let pair = pair();
+    for (name, from, to, place) in [
+        ("hortator_case.mydumper_0.00000.sql", "(1,", "(99999999999,", "at line 5"),
+        ("hortator_case.t.00000.00000.dat", "2\t", "99999999999\t", "at line 2"),
+    ] {
+        pair.hortator.reset();
+        let files =
+            RECENT.map(|(file, text)| (file, if file == name { text.replacen(from, to, 1) } else { text.into() }));
+        let folder = folder_of(&files.each_ref().map(|(file, text)| (*file, text.as_str())));
+        let outcome = load_folder(&pair.hortator, folder.path(), &[]);
+        assert_tells(&outcome, 1, &["1264", "Out of range", name, place]);
+    }
 }
 
 #[test]

@@ -22,6 +22,11 @@ const METADATA_UNFINISHED: &str = "metadata.partial";
 /// between them within one.
 const BODY_DELIMITER: &[u8] = b";\n";
 
+/// Makes a session strict whose mode the file has set, as mydumper does since 0.14. The modes that tell how to read the rows
+/// stay; those that a strict session would refuse stored dates for go.
+const STRICT: &[u8] = b"SET sql_mode=CONCAT_WS(',', REPLACE(REPLACE(REPLACE(@@sql_mode, 'TRADITIONAL', ''), \
+    'NO_ZERO_IN_DATE', ''), 'NO_ZERO_DATE', ''), 'STRICT_ALL_TABLES', 'ALLOW_INVALID_DATES');\n";
+
 /// The prefix of a name that mydumper has made up for one that cannot be a file's.
 const MADE_UP_PREFIX: &str = "mydumper_";
 
@@ -149,6 +154,7 @@ fn add<'f>(
         };
         rows_of_dat.remove(dat);
         settings.extend_from_slice(&loaded.settings);
+        settings.extend_from_slice(STRICT);
         members.push(Member::settings(file.name, settings));
         members.push(Member::rows(loaded.into_rows(folder.path_of(dat), &schema)));
         return Ok(());
@@ -156,6 +162,7 @@ fn add<'f>(
     members.push(Member::settings(file.name, settings));
     members.push(match file.stage {
         Stage::Triggers | Stage::Routines => Member::file_with_delimiter(path, BODY_DELIMITER),
+        Stage::Rows => Member::file_with_mode(path, STRICT.to_vec()),
         _ => Member::file(path),
     });
     Ok(())

@@ -135,6 +135,10 @@ impl Splitter {
         self.delimiter = delimiter.unwrap_or(DEFAULT_DELIMITER).to_vec();
     }
 
+    pub(in crate::lexer) fn dialect(&self) -> &Dialect {
+        &self.options.dialect
+    }
+
     pub(in crate::lexer) fn set_modes(&mut self, dialect: &Dialect) {
         self.options.dialect.no_backslash_escapes = dialect.no_backslash_escapes;
         self.options.dialect.ansi_quotes = dialect.ansi_quotes;
