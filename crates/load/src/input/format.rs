@@ -10,6 +10,16 @@ use super::feed::Feed;
 /// Most memory that an xz stream may ask for; `xz -9` needs 65 MiB.
 const XZ_MEMORY_LIMIT_BYTES: u64 = 128 * 1024 * 1024;
 
+/// How compressed files are called, besides their own name.
+const SUFFIXES: [(&str, Format); 6] = [
+    (".gz", Format::Gzip),
+    (".zst", Format::Zstd),
+    (".zstd", Format::Zstd),
+    (".xz", Format::Xz),
+    (".bz2", Format::Bzip2),
+    (".lz4", Format::Lz4),
+];
+
 /// How an input is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -60,6 +70,11 @@ impl Format {
         }
     }
 
+    /// The format that a file of this name should have.
+    pub(crate) fn of_name(name: &str) -> Format {
+        SUFFIXES.iter().find(|(suffix, _)| name.ends_with(suffix)).map_or(Format::Plain, |(_, format)| *format)
+    }
+
     /// A reader of the plain bytes behind `feed`. A stream that ends early gives `UnexpectedEof`.
     pub(crate) fn decoder(self, feed: Feed) -> io::Result<Box<dyn Read + Send>> {
         Ok(match self {
@@ -75,6 +90,11 @@ impl Format {
             Format::Lz4 => Box::new(Lz4Frames::new(feed)),
         })
     }
+}
+
+/// A file's name without what says that it is compressed.
+pub(crate) fn plain_name(name: &str) -> &str {
+    SUFFIXES.iter().find_map(|(suffix, _)| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
 /// LZ4 frames one behind the other. The decoder beneath is for one frame, and takes a file that ends between two blocks

@@ -15,6 +15,7 @@ mod window;
 pub use error::Error;
 pub use feed::Progress;
 pub use format::Format;
+pub(crate) use format::plain_name;
 pub use layout::Input;
 pub(crate) use member::Content;
 pub use member::Member;

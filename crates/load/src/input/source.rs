@@ -52,13 +52,21 @@ impl Source {
         Source::new(name, Box::new(reader), progress)
     }
 
-    /// Size in bytes of what [`Source::open`] would read, if that can be known: not of a pipe.
+    /// Size in bytes of what [`Source::open`] would read, if that can be known: not of a pipe. A compressed file has more
+    /// than the bytes that its format is known by.
     pub(crate) fn measure(path: &Path) -> Result<Option<u64>, Error> {
         let metadata = path.metadata().map_err(|cause| Error::Open { file: path.display().to_string(), cause })?;
         if metadata.is_dir() {
             return Err(Error::Directory { file: path.display().to_string() });
         }
-        Ok(metadata.is_file().then_some(metadata.len()))
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        let (format, byte) = (Format::of_name(&path.to_string_lossy()), metadata.len());
+        if format != Format::Plain && byte < Format::MAGIC_BYTES as u64 {
+            return Err(Error::CutOff { file: path.display().to_string(), format, byte, decoded_bytes: 0 });
+        }
+        Ok(Some(byte))
     }
 
     /// Opens a file whose size `progress` knows already.

@@ -90,6 +90,22 @@ fn a_file_that_is_cut_off_anywhere_never_ends_in_silence() {
 }
 
 #[test]
+fn a_compressed_file_without_content_is_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, format) in [("a.sql.gz", Format::Gzip), ("t.txt.zst", Format::Zstd), ("t.tsv.zstd", Format::Zstd)] {
+        let path = folder.path().join(name);
+        for content in [&b""[..], &compress(format, TEXT)[..1]] {
+            fs::write(&path, content).unwrap();
+            let message = Source::open(&path).unwrap_err().to_string();
+            assert!(message.contains(&format!("{name}: unexpected end of the {format} stream")), "{message}");
+        }
+    }
+    let plain = folder.path().join("a.sql");
+    fs::write(&plain, b"").unwrap();
+    assert_eq!(Source::open(&plain).unwrap().read(&mut [0; 8]).unwrap(), 0);
+}
+
+#[test]
 fn a_long_file_that_is_cut_off_says_how_far_it_was_good() {
     for format in COMPRESSED {
         let whole = compress(format, &long_text());

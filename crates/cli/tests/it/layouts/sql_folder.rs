@@ -44,6 +44,16 @@ fn what_else_is_in_it_is_named_and_nothing_is_loaded() {
 }
 
 #[test]
+fn a_compressed_file_of_no_bytes_is_refused_before_anything_is_loaded() {
+    let pair = pair();
+    pair.hortator.reset();
+    let folder = folder_of(&[FILES[0], ("10-rows.sql.gz", "")]);
+    let outcome = load_folder(&pair.hortator, folder.path(), &[]);
+    assert_tells(&outcome, 1, &["10-rows.sql.gz", "unexpected end of the gzip stream", "truncated"]);
+    assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
+}
+
+#[test]
 fn a_failure_names_the_file_and_the_load_resumes_there() {
     let pair = pair();
     pair.hortator.reset();

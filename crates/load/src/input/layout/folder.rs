@@ -6,13 +6,10 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use super::Error;
-use crate::input::Source;
+use crate::input::{Source, plain_name};
 
 /// Largest file that is read to learn about others.
 const DESCRIPTION_LIMIT_BYTES: usize = 64 << 20;
-
-/// What compressed files are called, besides their own name.
-const COMPRESSIONS: [&str; 6] = [".gz", ".zst", ".zstd", ".xz", ".bz2", ".lz4"];
 
 /// A folder's content. Hidden files are left out, as by a shell's `*`.
 #[derive(Debug)]
@@ -114,9 +111,4 @@ impl Folder {
     pub(super) fn refuse(&self, layout: &'static str, names: Vec<String>) -> Result<(), Error> {
         if names.is_empty() { Ok(()) } else { Err(Error::Strange { folder: self.shown(), layout, names }) }
     }
-}
-
-/// A file's name without what says that it is compressed.
-pub(super) fn plain_name(name: &str) -> &str {
-    COMPRESSIONS.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
 }

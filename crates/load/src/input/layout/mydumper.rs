@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hortator_mysql::quote_identifier;
 
-use super::folder::{Folder, plain_name};
+use super::folder::Folder;
 use super::load_data::{self, LoadData};
 use super::{Error, Member};
+use crate::input::plain_name;
 use crate::lexer::{Dialect, Kind, tokens};
 
 const LAYOUT: &str = "a mydumper directory (it has a file `metadata`)";

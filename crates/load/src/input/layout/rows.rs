@@ -6,6 +6,7 @@ use hortator_mysql::quote_identifier;
 
 use super::{Error, Member};
 use crate::input::delimited::{Columns, Field, Format, RowsFile, Separators};
+use crate::input::plain_name;
 
 /// The mode in which rows are inserted. Values are checked as with a server's own default modes, whatever the server has set;
 /// 0 in an AUTO_INCREMENT column is 0.
@@ -52,7 +53,7 @@ impl RowsKind {
     /// By the end of a name.
     fn of(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-        let plain = super::folder::plain_name(&name);
+        let plain = plain_name(&name);
         let is = |endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
         if is(&[".csv"]) {
             Some(Self::Csv)

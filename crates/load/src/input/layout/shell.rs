@@ -11,9 +11,10 @@ use hortator_mysql::quote_identifier;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::folder::{Folder, plain_name};
+use super::folder::Folder;
 use super::{Error, Member};
 use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile, Separators};
+use crate::input::plain_name;
 
 const LAYOUT: &str = "a dump directory of MySQL Shell (it has a file `@.json`)";
 pub(super) const DESCRIPTION: &str = "@.json";

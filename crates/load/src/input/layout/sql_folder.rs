@@ -1,7 +1,8 @@
 //! A folder of SQL files: one file after the other in the order of their names, as `cat *.sql` gives them.
 
-use super::folder::{Folder, plain_name};
+use super::folder::Folder;
 use super::{Error, Member};
+use crate::input::plain_name;
 
 const LAYOUT: &str = "a folder of .sql files";
 

@@ -8,11 +8,11 @@
 use hortator_mysql::catalog::{TableName, table_of_definition};
 use hortator_mysql::quote_identifier;
 
-use super::folder::{Folder, plain_name};
+use super::folder::Folder;
 use super::sql_folder::is_sql;
 use super::{Error, Member, RowsColumns, RowsOptions};
-use crate::input::Position;
 use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile};
+use crate::input::{Position, plain_name};
 use crate::lexer::{Charset, Dialect, Kind, Token, tokens};
 
 const LAYOUT: &str = "a folder of mariadb-dump --tab or --dir (it has .txt files beside .sql files)";
