@@ -62,6 +62,16 @@ pub enum Error {
         /// The names.
         names: Vec<String>,
     },
+    /// A file that is there plain and compressed.
+    #[error("{folder} holds {first} and {second}, which are one file of a dump: move one of them elsewhere")]
+    Twice {
+        /// The folder.
+        folder: String,
+        /// One of the names.
+        first: String,
+        /// The other.
+        second: String,
+    },
     /// A folder where files of rows are asked for.
     #[error("{folder} is a folder, but --table is for files of rows: name the files, or leave --table out for a dump")]
     FolderOfRows {

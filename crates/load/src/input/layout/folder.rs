@@ -107,6 +107,17 @@ impl Folder {
         }
     }
 
+    /// Refuses a file that is there twice, plain and compressed: it would be loaded twice.
+    pub(super) fn refuse_twins(&self) -> Result<(), Error> {
+        let mut by_plain_name = BTreeMap::new();
+        for second in self.files() {
+            if let Some(first) = by_plain_name.insert(plain_name(second), second) {
+                return Err(Error::Twice { folder: self.shown(), first: first.to_owned(), second: second.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses these names, if there are any.
     pub(super) fn refuse(&self, layout: &'static str, names: Vec<String>) -> Result<(), Error> {
         if names.is_empty() { Ok(()) } else { Err(Error::Strange { folder: self.shown(), layout, names }) }

@@ -123,6 +123,7 @@ fn base_name(path: &Path) -> String {
 
 /// The members of a folder, by its layout.
 fn members(folder: &Folder, rows: &RowsOptions) -> Result<Vec<Member>, Error> {
+    folder.refuse_twins()?;
     let (is_mydumper, is_shell) = (mydumper::is_layout(folder), shell::is_layout(folder));
     match (is_mydumper, is_shell) {
         (true, true) => {

@@ -74,6 +74,7 @@ pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Memb
     } else {
         for name in folder.folders() {
             let inner = Folder::list(&folder.path_of(name))?;
+            inner.refuse_twins()?;
             let schema = decoded_file_name(name)
                 .ok_or_else(|| Error::unsupported(folder, name, "the schema's name is not certain".to_owned()))?;
             let nested: Vec<String> = inner.folders().iter().map(|nested| format!("{nested}/")).collect();

@@ -35,6 +35,23 @@ fn what_else_is_in_a_folder_is_named() {
 }
 
 #[test]
+fn a_file_that_is_there_plain_and_compressed_is_refused() {
+    let tab = [("t.sql", "CREATE TABLE `t` (`id` int);\n"), ("t.txt", "1\n")];
+    for (twin, files) in [
+        ("a.sql.gz", &[("a.sql", ""), ("b.sql", "")][..]),
+        ("t.sql.zst", &tab),
+        ("t.txt.gz", &tab),
+        ("shop/t.sql.gz", &[("shop/t.sql", tab[0].1), ("shop/t.txt", "1\n")]),
+        ("d.t.00000.sql.gz", &[("metadata", ""), ("d.t-schema.sql", ""), ("d.t.00000.sql", "")]),
+    ] {
+        let error = members_of(&[files, &[(twin, "")]].concat()).unwrap_err();
+        let name = twin.rsplit('/').next().unwrap();
+        let plain = crate::input::plain_name(name);
+        assert!(error.contains(&format!("holds {plain} and {name}, which are one file of a dump")), "{error}");
+    }
+}
+
+#[test]
 fn patterns() {
     let is_match = |pattern: &str, name: &str| pattern::is_match(pattern.as_bytes(), name.as_bytes());
     for (pattern, name) in [("*.sql", "a.sql"), ("*", ""), ("a?c*", "abc"), ("*a*b", "xaayb"), ("a*", "a")] {
