@@ -24,6 +24,8 @@ INSERT INTO customers (id, name, note, b, flags, place, d, ts) VALUES
 CREATE TABLE `od.d-schema` (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES customers (id));
 INSERT INTO `od.d-schema` VALUES (1, 1), (2, 3);
 CREATE TABLE empty (id INT);
+CREATE TABLE mark (v VARCHAR(10) CHARACTER SET utf8mb4);
+INSERT INTO mark VALUES (CONVERT(x'efbbbf78' USING utf8mb4));
 CREATE VIEW z AS SELECT id, name FROM customers;
 CREATE VIEW a AS SELECT * FROM z;
 DELIMITER //

@@ -13,8 +13,9 @@ pub struct Format {
     pub(crate) lines_terminated: Vec<u8>,
     /// A line may also end in CR LF, and a line without content is no record of several fields.
     pub(crate) is_csv: bool,
-    /// The writer ends each line, the last one too: a file that ends otherwise is truncated.
-    pub(crate) ends_lines: bool,
+    /// A dump tool has written it. Each line ends, the last one too: a file that ends otherwise is truncated. All bytes are
+    /// data: there is no byte order mark.
+    pub(crate) is_of_dump: bool,
     /// A field without quotes that is NULL, besides `\N` where there are escapes.
     pub(crate) null: Option<Vec<u8>>,
 }
@@ -70,7 +71,7 @@ impl Format {
             escaped: None,
             lines_terminated: b"\n".to_vec(),
             is_csv: true,
-            ends_lines: false,
+            is_of_dump: false,
             null: Some(b"\\N".to_vec()),
         }
     }
@@ -84,15 +85,15 @@ impl Format {
             escaped: Some(b'\\'),
             lines_terminated: b"\n".to_vec(),
             is_csv: false,
-            ends_lines: false,
+            is_of_dump: false,
             null: None,
         }
     }
 
-    /// The same of a dump tool, which ends each line.
+    /// The same of a dump tool.
     #[must_use]
     pub(crate) fn of_dump(self) -> Self {
-        Self { ends_lines: true, ..self }
+        Self { is_of_dump: true, ..self }
     }
 
     /// The same with other separators.

@@ -108,7 +108,9 @@ impl RowStatements {
     /// Reads what stands before the rows.
     fn begin(&mut self) -> Result<(), RowError> {
         self.is_begun = true;
-        self.records.skip_byte_order_mark().map_err(row_error)?;
+        if !self.file.format.is_of_dump {
+            self.records.skip_byte_order_mark().map_err(row_error)?;
+        }
         for _ in 0..self.file.ignored_lines {
             self.records.skip_line().map_err(row_error)?;
         }

@@ -123,7 +123,7 @@ fn plain_field(text: &[u8], start: usize, is_last: bool, format: &Format, record
             if !is_last {
                 return FieldStop::Incomplete;
             }
-            if format.ends_lines {
+            if format.is_of_dump {
                 return FieldStop::Malformed(Malformed::Truncated);
             }
             record.bytes.extend_from_slice(&text[copied..]);
@@ -200,7 +200,7 @@ fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, recor
         }
         let behind = found + 1;
         match text.get(behind) {
-            None if is_last && format.ends_lines => return FieldStop::Malformed(Malformed::Truncated),
+            None if is_last && format.is_of_dump => return FieldStop::Malformed(Malformed::Truncated),
             None if is_last => {
                 record.end_field(false);
                 return FieldStop::Line(behind);

@@ -159,6 +159,14 @@ fn rows_become_literals() {
 }
 
 #[test]
+fn the_first_bytes_of_a_dump_are_data() {
+    let text = "\u{feff}a\n".as_bytes();
+    assert_eq!(statements(text, Columns::All, Format::load_data()), ["1: INSERT INTO `t` VALUES ('a')"]);
+    let of_dump = Format::load_data().of_dump();
+    assert_eq!(statements(text, Columns::All, of_dump), ["1: INSERT INTO `t` VALUES ('\u{feff}a')"]);
+}
+
+#[test]
 fn records_of_another_width_are_errors_with_their_line_and_the_others_go_on() {
     let found = statements(b"1,2\n1,2,3\n4\n5,6\n", Columns::All, Format::csv());
     assert_eq!(found[0], "1: INSERT INTO `t` VALUES ('1','2')");
