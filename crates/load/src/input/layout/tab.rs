@@ -43,6 +43,7 @@ fn is_rows(name: &str) -> bool {
 /// What is read together, in this order.
 #[derive(Default)]
 struct Stages {
+    schemas: Vec<Member>,
     sequences: Vec<Member>,
     tables: Vec<Member>,
     rows: Vec<Member>,
@@ -79,12 +80,15 @@ pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Memb
                 .ok_or_else(|| Error::unsupported(folder, name, "the schema's name is not certain".to_owned()))?;
             let nested: Vec<String> = inner.folders().iter().map(|nested| format!("{nested}/")).collect();
             inner.refuse(LAYOUT, nested)?;
+            // As mariadb-import --dir: the files of a schema do not create it.
+            let create = [b"CREATE DATABASE IF NOT EXISTS ", &quote_identifier(&schema)[..], b";\n"].concat();
+            stages.schemas.push(Member::settings(name, create));
             read(&inner, Some(&schema), &mut stages)?;
         }
     }
-    let Stages { sequences, tables, rows, triggers, views } = stages;
+    let Stages { schemas, sequences, tables, rows, triggers, views } = stages;
     let views = in_order(views).into_iter().flat_map(|view| view.members);
-    Ok([sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect())
+    Ok([schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect())
 }
 
 /// The files of one schema.
