@@ -71,6 +71,20 @@ fn is_loaded() {
 }
 
 #[test]
+fn a_table_that_is_there_is_an_error() {
+    let pair = pair();
+    pair.hortator.reset();
+    let mut connection = pair.hortator.connect();
+    connection.execute(b"CREATE TABLE hortator_case.t (id INT, v TEXT, b BLOB)").unwrap();
+    assert_tells(
+        &load_folder(&pair.hortator, directory(&FILES).path(), &[]),
+        1,
+        &["1050", "already exists", "hortator_case@t.sql"],
+    );
+    assert!(pair.hortator.rows_of_case("SELECT id FROM t").is_empty());
+}
+
+#[test]
 fn what_is_not_certain_is_refused_before_anything_is_loaded() {
     let pair = pair();
     pair.hortator.reset();

@@ -14,7 +14,8 @@ use serde::de::DeserializeOwned;
 use super::folder::Folder;
 use super::{Error, Member};
 use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile, Separators};
-use crate::input::plain_name;
+use crate::input::{Position, plain_name};
+use crate::lexer::{Dialect, Token, tokens};
 
 const LAYOUT: &str = "a dump directory of MySQL Shell (it has a file `@.json`)";
 pub(super) const DESCRIPTION: &str = "@.json";
@@ -175,7 +176,10 @@ impl Dump<'_> {
             if file.includes_ddl {
                 let name = format!("{base}.sql");
                 self.take(&name, &format!("{base}.json describes it"))?;
-                stages.tables.extend([settings(&name, true), Member::file(self.folder.path_of(&name))]);
+                // A table that is there is an error, as for util.loadDump without ignoreExistingObjects.
+                let text = without_if_not_exists(&self.folder.read(&name)?);
+                let definition = Member::part(&self.folder.path_of(&name), &text, Position { line: 1, byte: 0 });
+                stages.tables.extend([settings(&name, true), definition]);
             }
             if !file.triggers.is_empty() {
                 let name = format!("{base}.triggers.sql");
@@ -288,6 +292,17 @@ impl Dump<'_> {
             }
         }
         Ok(names)
+    }
+}
+
+/// The text without the IF NOT EXISTS of its first CREATE TABLE.
+fn without_if_not_exists(text: &[u8]) -> Vec<u8> {
+    let all: Vec<Token<'_>> = tokens(text, &Dialect::mariadb(u32::MAX)).collect();
+    let words: [&[u8]; 5] = [b"CREATE", b"TABLE", b"IF", b"NOT", b"EXISTS"];
+    let found = all.windows(words.len()).find(|found| found.iter().zip(words).all(|(token, word)| token.is_word(word)));
+    match found {
+        Some([_, _, first, _, last]) => [&text[..first.offset], &text[last.end..]].concat(),
+        _ => text.to_vec(),
     }
 }
 
