@@ -39,7 +39,9 @@ pub enum ColumnKind {
     Date,
     /// DATETIME and TIMESTAMP.
     DateTime,
-    /// Anything else: TIME, YEAR, spatial types, UUID, INET6 and types yet to come.
+    /// UUID, INET4 and INET6 of MariaDB: they take a string without a character set for the value's bytes.
+    FixedBinary,
+    /// Anything else: TIME, YEAR, spatial types and types yet to come.
     Other,
 }
 
@@ -58,6 +60,7 @@ impl ColumnKind {
             "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" => Self::Bytes,
             "date" => Self::Date,
             "datetime" | "timestamp" => Self::DateTime,
+            "uuid" | "inet4" | "inet6" => Self::FixedBinary,
             _ => Self::Other,
         }
     }

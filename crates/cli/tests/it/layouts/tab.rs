@@ -11,6 +11,7 @@ use super::{assert_equal, folder_of, load_folder, succeed};
 use crate::errors::assert_tells;
 use crate::programs::{Contender, Dump, load};
 use crate::servers::{DATABASE, Pair, pair};
+use crate::target;
 
 /// Rows that a trigger would change, computed and invisible columns, every kind of value, views out of order.
 const SOURCE: &str = r#"
@@ -82,6 +83,24 @@ fn a_folder_for_each_schema() {
     pair.hortator.connect().execute(format!("DROP DATABASE {DATABASE}").as_bytes()).unwrap();
     assert_tells(&load(), 0, &[]);
     assert_eq!(pair.hortator.rows_of_case("SELECT id FROM customers"), [["1"], ["2"], ["3"]]);
+}
+
+#[test]
+fn uuids_and_addresses_are_text_among_bytes() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    pair.hortator.reset();
+    let definition = "CREATE TABLE `t` (\n  `u` uuid DEFAULT NULL,\n  `a` inet6 NOT NULL,\n  `b` inet4 DEFAULT NULL\n) \
+                      ENGINE=InnoDB;\n";
+    let uuid = "018f8c6d-0000-7000-8000-000000000001";
+    // The address has 16 characters, as many as its bytes.
+    let rows = format!("{uuid}\t2001:db8::1:2345\t192.0.2.1\n\\N\t::\t\\N\n");
+    let folder = folder_of(&[("t.sql", definition), ("t.txt", &rows)]);
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    let found = pair.hortator.rows_of_case("SELECT u, a, b FROM t ORDER BY a");
+    assert_eq!(found, [["NULL", "::", "NULL"], [uuid, "2001:db8::1:2345", "192.0.2.1"]]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! `.sql` file has the triggers of its table too; they are read behind all rows, because they would change them. Views
 //! come last, each behind those that it names.
 
-use hortator_mysql::catalog::{TableName, table_of_definition};
+use hortator_mysql::catalog::{ColumnKind, TableName, table_of_definition};
 use hortator_mysql::quote_identifier;
 
 use super::folder::Folder;
@@ -216,12 +216,17 @@ impl SchemaFolder<'_> {
     }
 }
 
-/// The fields of a table's rows: the file has all columns, and computed ones are left to the server.
+/// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID or an address is
+/// text there, although the rows are read as bytes.
 fn columns_of(created: &Created<'_>) -> Columns {
     let name = TableName { schema: Vec::new(), table: created.name.clone() };
     let Some(table) = table_of_definition(&name, created.text) else { return Columns::All };
     let field = |column: hortator_mysql::catalog::Column| Field {
-        encoding: if column.generated { Encoding::Omitted } else { Encoding::Plain },
+        encoding: match column.kind {
+            _ if column.generated => Encoding::Omitted,
+            ColumnKind::FixedBinary => Encoding::Utf8,
+            _ => Encoding::Plain,
+        },
         name: column.name,
     };
     Columns::Named(table.columns.into_iter().map(field).collect())
