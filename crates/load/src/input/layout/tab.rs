@@ -52,10 +52,24 @@ struct Stages {
 }
 
 struct View {
-    /// As other views name it, quoted.
+    /// The schema, quoted, where the folder tells it.
+    schema: Option<Vec<u8>>,
+    /// Its name, quoted.
     name: Vec<u8>,
-    text: Vec<u8>,
+    /// What stands behind its name in its definition.
+    body: Vec<u8>,
     members: [Member; 2],
+}
+
+impl View {
+    /// Whether its definition names the other one. Those of another schema have the schema's name before theirs.
+    fn names(&self, other: &Self) -> bool {
+        let name = match &other.schema {
+            Some(schema) if other.schema != self.schema => [schema, &b"."[..], &other.name].concat(),
+            _ => other.name.clone(),
+        };
+        memchr::memmem::find(&self.body, &name).is_some()
+    }
 }
 
 pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Member>, Error> {
@@ -140,8 +154,9 @@ impl SchemaFolder<'_> {
         match created.kind {
             CreatedKind::Sequence => stages.sequences.extend([settings, definition_member]),
             CreatedKind::View => stages.views.push(View {
+                schema: self.schema.map(quote_identifier),
                 name: quote_identifier(&created.name),
-                text: definition.to_vec(),
+                body: created.body.to_vec(),
                 members: [settings, definition_member],
             }),
             CreatedKind::Table => {
@@ -256,6 +271,8 @@ struct Created<'t> {
     kind: CreatedKind,
     name: Vec<u8>,
     text: &'t [u8],
+    /// Its end, behind the name.
+    body: &'t [u8],
 }
 
 impl<'t> Created<'t> {
@@ -273,13 +290,14 @@ impl<'t> Created<'t> {
         })?;
         let skipped: [&[u8]; 3] = [b"IF", b"NOT", b"EXISTS"];
         let is_skipped = |token: &Token<'_>| skipped.iter().any(|word| token.is_word(word));
-        let name = match rest.find(|token| !is_skipped(token))?.kind {
+        let found = rest.find(|token| !is_skipped(token))?;
+        let name = match found.kind {
             Kind::QuotedIdentifier(name) => name.into_owned(),
             Kind::Word(name) => name.to_vec(),
             _ => return None,
         };
         let end = rest.find(|token| token.is_symbol(b";")).map_or(text.len(), |token| token.offset);
-        Some(Self { kind, name, text: &text[start..end] })
+        Some(Self { kind, name, text: &text[start..end], body: &text[found.end..end] })
     }
 }
 
@@ -287,11 +305,11 @@ impl<'t> Created<'t> {
 fn in_order(mut views: Vec<View>) -> Vec<View> {
     let mut ordered = Vec::with_capacity(views.len());
     while !views.is_empty() {
-        let names_none = |view: &View| {
-            let mut others = views.iter().filter(|other| other.name != view.name);
-            others.all(|other| memchr::memmem::find(&view.text, &other.name).is_none())
+        let names_none = |&index: &usize| {
+            let mut others = views.iter().enumerate().filter(|(other, _)| *other != index);
+            !others.any(|(_, other)| views[index].names(other))
         };
-        let next = views.iter().position(names_none).unwrap_or(0);
+        let next = (0..views.len()).find(names_none).unwrap_or(0);
         ordered.push(views.remove(next));
     }
     ordered

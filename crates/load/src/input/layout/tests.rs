@@ -52,6 +52,22 @@ fn a_file_that_is_there_plain_and_compressed_is_refused() {
 }
 
 #[test]
+fn a_view_stands_behind_the_views_that_it_names() {
+    let view =
+        |body: &str| format!("/*!50001 DROP VIEW IF EXISTS `v`*/;\n/*!50001 CREATE */ /*!50001 VIEW {body} */;\n");
+    let table = "CREATE TABLE `t` (`v` int);\n";
+    let found = members_of(&[
+        ("a/u.sql", &view("`u` AS select `v`.`v` AS `v` from `v`")),
+        ("a/v.sql", &view("`v` AS select `v`.`v` AS `v` from `b`.`v`")),
+        ("b/t.sql", table),
+        ("b/t.txt", ""),
+        ("b/v.sql", &view("`v` AS select `t`.`v` AS `v` from `t`")),
+    ]);
+    let found: Vec<_> = found.unwrap().into_iter().filter(|name| !name.starts_with("(settings")).collect();
+    assert_eq!(found, ["b/t.sql", "b/t.txt", "b/v.sql", "a/v.sql", "a/u.sql"]);
+}
+
+#[test]
 fn patterns() {
     let is_match = |pattern: &str, name: &str| pattern::is_match(pattern.as_bytes(), name.as_bytes());
     for (pattern, name) in [("*.sql", "a.sql"), ("*", ""), ("a?c*", "abc"), ("*a*b", "xaayb"), ("a*", "a")] {
