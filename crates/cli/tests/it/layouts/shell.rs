@@ -71,6 +71,27 @@ fn is_loaded() {
 }
 
 #[test]
+fn definitions_in_several_files_checksums_and_the_progress_of_another_load() {
+    let pair = pair();
+    pair.hortator.reset();
+    let schema = FILES[5].1.replace("\"includesDdl\"", "\"multifileDdl\": true, \"includesDdl\"");
+    let (create, function) = FILES[6].1.split_once("USE `hortator_case`;\n").unwrap();
+    let mut files = FILES.to_vec();
+    files[5].1 = &schema;
+    files[6].1 = create;
+    let lacking = load_folder(&pair.hortator, directory(&files).path(), &[]);
+    assert_tells(&lacking, 1, &["lacks the file hortator_case.routines.sql", "hortator_case.json names routines"]);
+    files.extend([
+        ("hortator_case.routines.sql", function),
+        ("hortator_case.events.sql", "-- none\n"),
+        ("@.checksums.json", "{}"),
+        ("load-progress.018f8c6d-0000-7000-8000-000000000001.json", "{}"),
+    ]);
+    assert_tells(&load_folder(&pair.hortator, directory(&files).path(), &[]), 0, &[]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id, f() FROM v WHERE id = 2"), [["2", "1"]]);
+}
+
+#[test]
 fn a_table_that_is_there_is_an_error() {
     let pair = pair();
     pair.hortator.reset();

@@ -21,8 +21,11 @@ const LAYOUT: &str = "a dump directory of MySQL Shell (it has a file `@.json`)";
 pub(super) const DESCRIPTION: &str = "@.json";
 const FINISHED: &str = "@.done.json";
 
-/// Files that hold nothing to load: comments around the dump, and accounts.
-const PASSED: [&str; 4] = ["@.sql", "@.post.sql", "@.users.sql", FINISHED];
+/// Files that hold nothing to load: comments around the dump, accounts, and checksums.
+const PASSED: [&str; 5] = ["@.sql", "@.post.sql", "@.users.sql", "@.checksums.json", FINISHED];
+
+/// How far `util.loadDump` has come, for each server that it has loaded the dump into.
+const PROGRESS: (&str, &str) = ("load-progress.", ".json");
 
 /// The version of the format that this module knows; a later first number may mean anything.
 const VERSION: &str = "2.";
@@ -50,6 +53,17 @@ struct SchemaFile {
     basenames: BTreeMap<String, String>,
     #[serde(default = "yes")]
     includes_ddl: bool,
+    /// Since Shell 9.3, libraries, routines and events have files of their own.
+    #[serde(default)]
+    multifile_ddl: bool,
+    #[serde(default)]
+    libraries: Vec<String>,
+    #[serde(default)]
+    functions: Vec<String>,
+    #[serde(default)]
+    procedures: Vec<String>,
+    #[serde(default)]
+    events: Vec<String>,
 }
 
 /// The JSON file of a table.
@@ -93,6 +107,10 @@ const fn yes() -> bool {
 #[derive(Default)]
 struct Stages {
     schemas: Vec<Member>,
+    /// Routines of any schema may use them.
+    libraries: Vec<Member>,
+    routines: Vec<Member>,
+    events: Vec<Member>,
     tables: Vec<Member>,
     placeholders: Vec<Member>,
     rows: Vec<Member>,
@@ -122,11 +140,13 @@ pub(super) fn members(folder: &Folder) -> Result<Vec<Member>, Error> {
         let base = description.basenames.get(schema).unwrap_or(schema);
         dump.read_schema(schema, base, time_zone, &mut stages)?;
     }
-    let strangers = folder.files().filter(|name| !dump.passed.contains(*name)).map(str::to_owned);
+    let is_progress = |name: &str| name.starts_with(PROGRESS.0) && name.ends_with(PROGRESS.1);
+    let strangers = folder.files().filter(|name| !dump.passed.contains(*name) && !is_progress(name)).map(str::to_owned);
     let folders = folder.folders().iter().map(|name| format!("{name}/"));
     folder.refuse(LAYOUT, strangers.chain(folders).collect())?;
-    let Stages { schemas, tables, placeholders, rows, triggers, views } = stages;
-    Ok([schemas, tables, placeholders, rows, triggers, views].into_iter().flatten().collect())
+    let Stages { schemas, libraries, routines, events, tables, placeholders, rows, triggers, views } = stages;
+    let definitions = [schemas, libraries, routines, events, tables, placeholders];
+    Ok(definitions.into_iter().chain([rows, triggers, views]).flatten().collect())
 }
 
 struct Dump<'f> {
@@ -165,6 +185,19 @@ impl Dump<'_> {
             let name = format!("{base}.sql");
             self.take(&name, &format!("{description_name} describes it"))?;
             stages.schemas.extend([settings(&name, false), Member::file(self.folder.path_of(&name))]);
+        }
+        let has_routines = !(described.functions.is_empty() && described.procedures.is_empty());
+        let divided = [
+            ("libraries", !described.libraries.is_empty(), &mut stages.libraries),
+            ("routines", has_routines, &mut stages.routines),
+            ("events", !described.events.is_empty(), &mut stages.events),
+        ];
+        for (objects, has_objects, stage) in divided {
+            let name = format!("{base}.{objects}.sql");
+            if described.includes_ddl && described.multifile_ddl && (has_objects || self.has(&name)) {
+                self.take(&name, &format!("{description_name} names {objects}"))?;
+                stage.extend([settings(&name, true), Member::file(self.folder.path_of(&name))]);
+            }
         }
         let base_of = |object: &String| match described.basenames.get(object) {
             Some(base) => base.clone(),
