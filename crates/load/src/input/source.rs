@@ -76,6 +76,18 @@ impl Source {
         Source::new(&file, Box::new(open), progress)
     }
 
+    /// As [`Source::open_expected`], of a file that is compressed only if its name says so. Its first bytes are data, and can
+    /// be those of a compressed file.
+    pub(crate) fn open_by_name(path: &Path, progress: Arc<Progress>) -> Result<Source, Error> {
+        let file = path.display().to_string();
+        if Format::of_name(&file) != Format::Plain {
+            return Source::open_expected(path, progress);
+        }
+        let open = File::open(path).map_err(|cause| Error::Open { file: file.clone(), cause })?;
+        let feed = Feed::new(Box::new(open), Arc::clone(&progress));
+        Source::with_format(&file, Format::Plain, feed, progress)
+    }
+
     /// As [`Source::open`], counted together with other inputs.
     pub(crate) fn open_with(path: &Path, progress: Arc<Progress>) -> Result<Source, Error> {
         progress.expect(Source::measure(path)?);
@@ -96,12 +108,15 @@ impl Source {
 
     fn new(name: &str, reader: Box<dyn Read + Send>, progress: Arc<Progress>) -> Result<Source, Error> {
         let mut feed = Feed::new(reader, Arc::clone(&progress));
+        let format = feed.peek(Format::MAGIC_BYTES).map(Format::of);
+        let format = format.map_err(|cause| Error::Read { file: name.to_owned(), byte: 0, cause })?;
+        Source::with_format(name, format, feed, progress)
+    }
+
+    fn with_format(name: &str, format: Format, feed: Feed, progress: Arc<Progress>) -> Result<Source, Error> {
         let consumed = feed.consumed();
-        let decoder = feed.peek(Format::MAGIC_BYTES).map(Format::of).and_then(|format| {
-            let decoder = format.decoder(feed)?;
-            Ok((format, decoder))
-        });
-        let (format, decoder) = decoder.map_err(|cause| Error::Read { file: name.to_owned(), byte: 0, cause })?;
+        let decoder = format.decoder(feed);
+        let decoder = decoder.map_err(|cause| Error::Read { file: name.to_owned(), byte: 0, cause })?;
         Ok(Source { name: name.into(), format, decoder, consumed, decoded_bytes: 0, progress })
     }
 

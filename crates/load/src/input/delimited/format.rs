@@ -14,7 +14,7 @@ pub struct Format {
     /// A line may also end in CR LF, and a line without content is no record of several fields.
     pub(crate) is_csv: bool,
     /// A dump tool has written it. Each line ends, the last one too: a file that ends otherwise is truncated. All bytes are
-    /// data: there is no byte order mark.
+    /// data: there is no byte order mark, and only the file's name tells that it is compressed.
     pub(crate) is_of_dump: bool,
     /// A field without quotes that is NULL, besides `\N` where there are escapes.
     pub(crate) null: Option<Vec<u8>>,

@@ -58,6 +58,8 @@ impl RowStatements {
     pub(crate) fn open(file: &Arc<RowsFile>, progress: Arc<Progress>, limit_bytes: usize) -> Result<Self, Error> {
         let source = if file.path.as_os_str() == "-" {
             Source::stdin_with(progress)?
+        } else if file.format.is_of_dump {
+            Source::open_by_name(&file.path, progress)?
         } else {
             Source::open_expected(&file.path, progress)?
         };

@@ -163,7 +163,9 @@ fn the_first_bytes_of_a_dump_are_data() {
     let text = "\u{feff}a\n".as_bytes();
     assert_eq!(statements(text, Columns::All, Format::load_data()), ["1: INSERT INTO `t` VALUES ('a')"]);
     let of_dump = Format::load_data().of_dump();
-    assert_eq!(statements(text, Columns::All, of_dump), ["1: INSERT INTO `t` VALUES ('\u{feff}a')"]);
+    assert_eq!(statements(text, Columns::All, of_dump.clone()), ["1: INSERT INTO `t` VALUES ('\u{feff}a')"]);
+    // As a file of bzip2 begins.
+    assert_eq!(statements(b"BZh91\n", Columns::All, of_dump), ["1: INSERT INTO `t` VALUES ('BZh91')"]);
 }
 
 #[test]
