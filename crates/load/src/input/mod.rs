@@ -16,6 +16,7 @@ pub use error::Error;
 pub use feed::Progress;
 pub use format::Format;
 pub(crate) use format::plain_name;
+pub(crate) use layout::CountedTable;
 pub use layout::Input;
 pub(crate) use member::Content;
 pub use member::Member;

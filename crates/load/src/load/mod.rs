@@ -203,6 +203,7 @@ impl Load {
             let validated = loaded.validate(state, &self.options);
             let analyzed = self.options.analyze.then(|| analyze::analyze(state)).flatten();
             let verified = Verified { analyzed, ..validated.verify(state) };
+            state.compare_counted_rows(&self.options);
             Ok(state.summary(Some(verified)))
         })
     }

@@ -1,16 +1,19 @@
 //! What the threads of a load share while it runs, and the summary of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
+use super::Options;
 use super::phases::Verified;
 use crate::apply::Pool;
 use crate::checkpoint::Checkpoints;
 use crate::cluster::{NodeMonitor, Targets};
 use crate::deferral::{Deferral, Validations};
 use crate::deferred_keys::DeferredKeys;
+use crate::input::CountedTable;
 use crate::progress::Progress;
 use crate::rejects::Rejects;
 use crate::report::{CheckpointSummary, End, Failure, Summary, TableRows};
@@ -62,6 +65,24 @@ impl LoadState {
         let Some(rejects) = self.rejects.as_ref().filter(|_| self.is_through()) else { return };
         if let Err(error) = rejects.finish() {
             self.pool.fail(self.pool.end_position(), Failure::of_load(error.to_string()), true);
+        }
+    }
+
+    /// Fails the load for tables that got fewer rows than the dump has counted: files of them are missing. Where not all of
+    /// the dump is loaded as it is, that cannot be told.
+    pub(super) fn compare_counted_rows(&self, options: &Options) {
+        if !self.is_through() || !options.filter.is_empty() || self.pool.failures().1 > 0 {
+            return;
+        }
+        let loaded: BTreeMap<String, u64> = self.progress.rows_by_table().into_iter().collect();
+        for CountedTable { name, rows } in options.input.counted_tables() {
+            // A table under another name, as lower_case_table_names gives it, has no entry.
+            let Some(found) = loaded.get(&name.to_string()).filter(|found| *found < rows) else { continue };
+            let message = format!(
+                "table {name} got {found} rows, but the dump has counted {rows}: a file of its rows is missing; get a complete \
+                 copy of the dump"
+            );
+            self.pool.fail(self.pool.end_position(), Failure::of_load(message), false);
         }
     }
 

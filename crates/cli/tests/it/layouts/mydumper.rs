@@ -217,6 +217,16 @@ fn a_directory_that_is_not_whole_is_refused_before_anything_is_loaded() {
 }
 
 #[test]
+fn a_chunk_that_is_missing_is_told_by_the_count_of_the_rows() {
+    let pair = pair();
+    pair.hortator.reset();
+    let mut files = RECENT.to_vec();
+    files[4].1 = "1\ttab\t00FF\n2\t\\N\t\\N\n";
+    let outcome = load_folder(&pair.hortator, folder_of(&files).path(), &[]);
+    assert_tells(&outcome, 1, &["table hortator_case.t got 2 rows", "has counted 3", "get a complete copy"]);
+}
+
+#[test]
 fn a_truncated_chunk_ends_the_load_with_its_place() {
     let pair = pair();
     pair.hortator.reset();

@@ -16,6 +16,8 @@ mod tab;
 
 use std::path::{Path, PathBuf};
 
+use hortator_mysql::catalog::TableName;
+
 use super::{Content, Member};
 pub use error::Error;
 use folder::Folder;
@@ -28,6 +30,14 @@ pub struct Input {
     parts: Vec<InputPart>,
     /// Those of its parts that are folders.
     folders: Vec<PathBuf>,
+    counted_tables: Vec<CountedTable>,
+}
+
+/// A new table whose rows the dump has counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CountedTable {
+    pub(crate) name: TableName,
+    pub(crate) rows: u64,
 }
 
 /// A file or folder as the user named it.
@@ -52,7 +62,9 @@ impl Input {
                 let folder = Folder::list(path)?;
                 input.parts.push(InputPart::of_folder(path, &folder));
                 input.folders.push(path.clone());
-                input.members.extend(members(&folder, rows)?);
+                let Layout { members, counted_tables } = layout(&folder, rows)?;
+                input.members.extend(members);
+                input.counted_tables.extend(counted_tables);
             } else if path.exists() || !pattern::is_pattern(path) {
                 input.push_file(path, rows)?;
             } else {
@@ -97,6 +109,11 @@ impl Input {
         &self.parts
     }
 
+    /// The tables whose rows the dump has counted.
+    pub(crate) fn counted_tables(&self) -> &[CountedTable] {
+        &self.counted_tables
+    }
+
     /// Whether it can be read a second time: a pipe cannot.
     pub(crate) fn can_be_read_again(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.size_bytes.is_some())
@@ -121,18 +138,31 @@ fn base_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The members of a folder, by its layout.
-fn members(folder: &Folder, rows: &RowsOptions) -> Result<Vec<Member>, Error> {
+/// What a folder is.
+#[derive(Debug, Default)]
+struct Layout {
+    members: Vec<Member>,
+    counted_tables: Vec<CountedTable>,
+}
+
+impl Layout {
+    fn of_members(members: Vec<Member>) -> Self {
+        Self { members, ..Self::default() }
+    }
+}
+
+/// What a folder is, by the names in it.
+fn layout(folder: &Folder, rows: &RowsOptions) -> Result<Layout, Error> {
     folder.refuse_twins()?;
     let (is_mydumper, is_shell) = (mydumper::is_layout(folder), shell::is_layout(folder));
     match (is_mydumper, is_shell) {
         (true, true) => {
             Err(Error::Mixed { folder: folder.shown(), first: mydumper::METADATA, second: shell::DESCRIPTION })
         }
-        (true, false) => mydumper::members(folder),
-        (false, true) => shell::members(folder),
-        (false, false) if tab::is_layout(folder)? => tab::members(folder, rows),
-        (false, false) => sql_folder::members(folder),
+        (true, false) => mydumper::layout(folder),
+        (false, true) => shell::members(folder).map(Layout::of_members),
+        (false, false) if tab::is_layout(folder)? => tab::members(folder, rows).map(Layout::of_members),
+        (false, false) => sql_folder::members(folder).map(Layout::of_members),
     }
 }
 

@@ -7,11 +7,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hortator_mysql::catalog::TableName;
 use hortator_mysql::quote_identifier;
 
 use super::folder::Folder;
 use super::load_data::{self, LoadData};
-use super::{Error, Member};
+use super::{CountedTable, Error, Layout, Member};
 use crate::input::plain_name;
 use crate::lexer::{Dialect, Kind, tokens};
 
@@ -77,7 +78,7 @@ pub(super) fn is_layout(folder: &Folder) -> bool {
     folder.has(METADATA) || folder.has(METADATA_UNFINISHED)
 }
 
-pub(super) fn members(folder: &Folder) -> Result<Vec<Member>, Error> {
+pub(super) fn layout(folder: &Folder) -> Result<Layout, Error> {
     if !folder.has(METADATA) {
         let reason = "mydumper has not finished: it renames metadata.partial to metadata at its end; dump again";
         return Err(Error::incomplete(folder, reason));
@@ -113,7 +114,8 @@ pub(super) fn members(folder: &Folder) -> Result<Vec<Member>, Error> {
         add(folder, file, &schemas, &metadata, &mut rows_of_dat, &mut members)?;
     }
     folder.refuse(LAYOUT, rows_of_dat.into_iter().map(|name| format!("{name}, which no .sql file loads")).collect())?;
-    if files.is_empty() { Err(Error::Empty { folder: folder.shown() }) } else { Ok(members) }
+    let counted_tables = counted_tables(&files, &schemas, &metadata);
+    if files.is_empty() { Err(Error::Empty { folder: folder.shown() }) } else { Ok(Layout { members, counted_tables }) }
 }
 
 /// Adds the members that a file is read as.
@@ -244,9 +246,7 @@ fn check_tables(
         }
     }
     for ((schema, table), rows) in &metadata.rows {
-        // Some versions write the schema's own name, others the one that it has in the names of files.
-        let of_files = schemas.iter().find(|(of_files, name)| *of_files == schema || **name == schema.as_bytes());
-        let table = format!("{}.{table}", of_files.map_or(schema, |(of_files, _)| of_files));
+        let table = format!("{}.{table}", known_schema(schema, schemas).map_or(schema, |(of_files, _)| of_files));
         // The metadata counts a row of a sequence, which has no file of rows.
         let is_sequence = stems(Stage::Sequence).any(|stem| stem == table);
         if *rows > 0 && !is_sequence && !with_rows.contains(&table[..]) {
@@ -257,12 +257,45 @@ fn check_tables(
     Ok(())
 }
 
+/// A schema of the metadata, as in the names of files and as it is. Some versions write the one, others the other.
+fn known_schema<'s>(schema: &str, schemas: &'s BTreeMap<String, Vec<u8>>) -> Option<(&'s String, &'s Vec<u8>)> {
+    schemas.iter().find(|(of_files, name)| *of_files == schema || **name == schema.as_bytes())
+}
+
+/// The tables with their rows as the metadata counts them. The numbers of chunks have gaps, where a chunk has no rows: only
+/// the count tells that one is missing. A table without a definition may have rows already.
+fn counted_tables(
+    files: &[DumpFile<'_>],
+    schemas: &BTreeMap<String, Vec<u8>>,
+    metadata: &Metadata,
+) -> Vec<CountedTable> {
+    let defined: BTreeSet<&str> =
+        files.iter().filter(|file| file.stage == Stage::Table).map(|file| file.stem).collect();
+    let mut counted = Vec::new();
+    for (key @ (schema, table), rows) in &metadata.rows {
+        let known = known_schema(schema, schemas);
+        let stem = format!("{}.{table}", known.map_or(schema, |(of_files, _)| of_files));
+        let real_name = metadata.real_names.get(key);
+        if !defined.contains(&stem[..]) || (real_name.is_none() && table.starts_with(MADE_UP_PREFIX)) {
+            continue;
+        }
+        let name = TableName {
+            schema: known.map_or_else(|| percent_decoded(schema), |(_, name)| name.clone()),
+            table: real_name.map_or_else(|| percent_decoded(table), |name| name.clone().into_bytes()),
+        };
+        counted.push(CountedTable { name, rows: *rows });
+    }
+    counted
+}
+
 /// What the file `metadata` says, in the form that it has since 0.14; earlier ones say nothing of this.
 #[derive(Debug, Default)]
 struct Metadata {
     quotes_with_double_quotes: bool,
     /// Rows by schema and table, both as in the names of files, the schema perhaps as it is.
     rows: BTreeMap<(String, String), u64>,
+    /// Names of tables that have made-up names there.
+    real_names: BTreeMap<(String, String), String>,
 }
 
 impl Metadata {
@@ -295,6 +328,11 @@ impl Metadata {
                     "rows" => {
                         if let (Some(table), Ok(rows)) = (table_of_section(&section), value.parse()) {
                             metadata.rows.insert(table, rows);
+                        }
+                    }
+                    "real_table_name" => {
+                        if let Some(table) = table_of_section(&section) {
+                            metadata.real_names.insert(table, value.to_owned());
                         }
                     }
                     _ => {}
