@@ -14,7 +14,7 @@ mod tokens;
 
 use tokens::Backslash;
 
-use crate::error::NO_SUCH_TABLE;
+use crate::error::{DEADLOCK, LOCK_WAIT_TIMEOUT, NO_SUCH_TABLE};
 use crate::{Connection, Error, Row};
 
 pub use information_schema::table as table_from_information_schema;
@@ -238,11 +238,14 @@ fn understood(
     }
 }
 
+/// Errors that may have rolled back what is open: nobody may go on as if nothing had happened.
+const OF_TRANSACTIONS: [u16; 4] = [DEADLOCK, LOCK_WAIT_TIMEOUT, 1317, 1047];
+
 /// What a table is that the server does not show: missing, broken, or not this user's.
 fn not_shown(connection: &mut Connection, name: &TableName, error: Error) -> Result<Option<Table>, Error> {
     match error {
         Error::Server(error) if error.code == NO_SUCH_TABLE => Ok(None),
-        Error::Server(_) => information_schema::table(connection, name),
+        Error::Server(error) if !OF_TRANSACTIONS.contains(&error.code) => information_schema::table(connection, name),
         error => Err(error),
     }
 }

@@ -298,7 +298,9 @@ impl<'t> Session<'t> {
             }
             Arrival::Unfinished { has_parts, text } => {
                 self.task.tell(&text);
-                if !(has_parts && std::mem::take(&mut self.skips)) {
+                if has_parts && std::mem::take(&mut self.skips) {
+                    applier.skip_unfinished()?;
+                } else {
                     applier.abandon()?;
                 }
                 self.note(applier, true);

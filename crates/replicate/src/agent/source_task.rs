@@ -219,11 +219,14 @@ impl SourceTask {
                 }
                 Err(error) => error,
             };
-            in_doubt = InDoubt::Ask;
             next_large = match &error {
                 Error::Apply(error) => error.next_large(),
                 _ => LargeTransaction::New,
             };
+            // What a person has decided holds for the transaction that was given back.
+            if next_large == LargeTransaction::New {
+                in_doubt = InDoubt::Ask;
+            }
             failures = if begin.elapsed() >= STABLE_AFTER { 1 } else { failures + 1 };
             let is_of_host = is_of_host(&error) && self.options.hosts.len() > 1;
             let text = match is_of_host {

@@ -44,7 +44,7 @@ pub(super) use group::made_on;
 pub use large::LargeTransaction;
 use resolve::Resolver;
 use rows::RowParameters;
-use statement_engines::{HasOtherEngines, writes_rows_only};
+use statement_engines::KnownEngines;
 use temporary::{Temporary, is_of_session};
 
 /// What a statement's packet may be shorter than `max_allowed_packet`, in bytes.
@@ -67,7 +67,7 @@ pub struct Applier {
     /// The source's name.
     source: String,
     table: PositionTable,
-    has_other_engines: HasOtherEngines,
+    engines: KnownEngines,
     /// Asked for when a statement needs them.
     collations: Option<Collations>,
     charset: SessionCharset,
@@ -163,7 +163,7 @@ impl Applier {
             waited_for: Arc::new(AtomicU32::new(connection.id())),
             connection,
             table,
-            has_other_engines: None,
+            engines: KnownEngines::default(),
             collations: None,
             charset: SessionCharset::Names,
             target_tables: TargetTables::default(),
@@ -316,7 +316,10 @@ impl Applier {
         let is_repeatable = !is_safe && is_of_rows && !self.is_within && self.is_of_sequences(&transaction.events)?;
         if !is_of_rows || self.is_within || !is_safe || !is_small {
             self.flush()?;
-            let done = self.apply_alone_or_resolve(&transaction, is_safe, is_repeatable);
+            let mut done = self.apply_alone_or_resolve(&transaction, is_safe, is_repeatable);
+            if !is_safe && !is_repeatable && transaction.end == End::Commit {
+                done = done.map_err(|error| self.take_off_record(error));
+            }
             done.or_else(|error| self.pass_or_keep(&transaction, error))?;
             return self.restore_autocommit();
         }
@@ -407,9 +410,7 @@ impl Applier {
                     if let Some(disable) = disable {
                         self.execute(&disable, place)?;
                     }
-                    if !writes_rows_only(&query.text) {
-                        self.forget_tables();
-                    }
+                    self.note_definition(&query.text);
                 }
                 _ => values += 1,
             }

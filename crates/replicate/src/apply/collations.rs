@@ -8,6 +8,9 @@ use hortator_mysql::{Connection, Error};
 #[derive(Debug, Default)]
 pub struct Collations(HashMap<u32, (String, String)>);
 
+/// The server has no such column, or no such table.
+const UNKNOWN: [u16; 2] = [1054, 1109];
+
 impl Collations {
     /// Asks a server.
     ///
@@ -19,7 +22,7 @@ impl Collations {
         // Before MariaDB 10.10, and in MySQL, a collation belongs to one character set.
         let old = b"SELECT ID, CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLLATIONS";
         let rows = match connection.fetch(query) {
-            Err(Error::Server(_)) => connection.fetch(old)?,
+            Err(Error::Server(error)) if UNKNOWN.contains(&error.code) => connection.fetch(old)?,
             answer => answer?,
         };
         let text = |value: Option<Vec<u8>>| String::from_utf8(value?).ok();

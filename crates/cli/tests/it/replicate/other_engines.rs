@@ -128,6 +128,61 @@ fn killed_behind_a_statement_that_cannot_be_rolled_back() {
     }
 }
 
+/// What stands behind a view is not looked at, so its row is on record. The rollback leaves nothing, and nobody needs to look.
+#[test]
+fn a_lock_that_is_waited_for_behind_a_view() {
+    let (fan_in, _agent) = started();
+    run(&fan_in.target, &["SET GLOBAL innodb_lock_wait_timeout = 1"]);
+    run(
+        &fan_in.sources[0],
+        &[
+            "CREATE VIEW d1.seen AS SELECT id, v FROM d1.t",
+            "INSERT INTO d1.u VALUES (1, '', 0)",
+            "INSERT INTO d1.m VALUES (1)",
+        ],
+    );
+    fan_in.catch_up();
+    let mut holder = fan_in.target.node(0).connect().unwrap();
+    holder.execute(b"BEGIN").unwrap();
+    holder.execute(b"UPDATE d1.u SET b = 9").unwrap();
+    let statements = [
+        "SET SESSION binlog_format = STATEMENT",
+        "BEGIN",
+        "INSERT INTO d1.seen VALUES (1, 'by the view')",
+        "UPDATE d1.u SET b = 1 WHERE id = 1",
+        "COMMIT",
+    ];
+    run(&fan_in.sources[0], &statements);
+    fan_in.wait_until("it to try again", |_| fan_in.says("status --json").0.contains("Lock wait timeout"));
+    holder.execute(b"ROLLBACK").unwrap();
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+/// The process is killed in the second try of a large transaction, which is on record; a person says that it is to run again.
+#[test]
+fn a_large_transaction_in_doubt_runs_again() {
+    let (fan_in, agent) = started();
+    run(&fan_in.target, &["ALTER TABLE d1.u ENGINE=MyISAM"]);
+    let mut holder = fan_in.target.node(0).connect().unwrap();
+    holder.execute(b"LOCK TABLES d1.u READ").unwrap();
+    run(&fan_in.sources[0], &["BEGIN", LARGE_ROW, MANY_ROWS, "COMMIT"]);
+    fan_in.wait_until("it to wait for the table", |_| {
+        let waits = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%'";
+        texts(&fan_in.target, waits) == [["1"]]
+    });
+    drop(agent);
+    // Its session runs the statement that waits, and sees then that nobody is there.
+    holder.execute(b"UNLOCK TABLES").unwrap();
+    let _agent = fan_in.start_only();
+    stops_with(&fan_in, "had begun when an earlier run ended, and may be applied");
+    run(&fan_in.target, &["TRUNCATE d1.u"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    run(&fan_in.target, &["ALTER TABLE d1.u ENGINE=InnoDB"]);
+    fan_in.assert_equal(&["d1"]);
+}
+
 /// Its statements write tables of which all can roll back: nobody needs to look.
 #[test]
 fn killed_behind_statements_that_can_be_rolled_back() {
@@ -135,7 +190,8 @@ fn killed_behind_statements_that_can_be_rolled_back() {
     run(
         &fan_in.sources[0],
         &[
-            "DROP TABLE d1.m",
+            // Beside them, there is one that cannot.
+            "INSERT INTO d1.m VALUES (1)",
             "INSERT INTO d1.u VALUES (1, '', 0)",
             "INSERT INTO d1.t VALUES (1, '')",
             "CREATE TABLE d1.log (id INT AUTO_INCREMENT PRIMARY KEY, v INT) ENGINE=InnoDB",
@@ -149,7 +205,7 @@ fn killed_behind_statements_that_can_be_rolled_back() {
     let statements = [
         "SET SESSION binlog_format = STATEMENT",
         "BEGIN",
-        "UPDATE d1.u SET b = 1 WHERE id = 1",
+        "UPDATE d1.u SET b = GREATEST(1, 0) WHERE id = 1",
         "UPDATE d1.t JOIN d1.u USING (id) SET v = 'joined'",
         "INSERT INTO d1.t VALUES (5, 'the source')",
         "COMMIT",

@@ -1,6 +1,7 @@
 //! What cannot be rolled back: on record before it runs, and looked at if a run ends within it.
 
 use hortator_load::checkpoint::Outcome;
+use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
 use super::charset::SessionCharset;
 use super::{Applier, describe};
@@ -13,17 +14,47 @@ use crate::binlog::{Content, Event, QueryEvent};
 use crate::query::first_value;
 use crate::transaction::{End, Transaction};
 
+/// Errors with which a session, or a node, may end a transaction by itself.
+const HAS_ENDED: [u16; 5] = [1047, 1053, 1180, 1317, 1927];
+
 impl Applier {
     /// A definition that the target refuses leaves nothing: then it is not in doubt.
     pub(super) fn run_by_itself(&mut self, transaction: &Transaction, place: &str) -> Result<(), Error> {
         let done = self.run(&transaction.events, place);
         if let Err(Error::Target { error: hortator_mysql::Error::Server(_), .. } | Error::Event { .. }) = &done {
-            let before = self.committed.clone().unwrap_or_default();
-            self.use_charset_for_positions(place)?;
-            self.execute(&self.table.write(&before), place)?;
-            (self.unrecorded_since, self.on_record) = (None, Some(before));
+            self.record_not_begun(place)?;
         }
         done
+    }
+
+    /// Records that nothing has begun behind the last transaction.
+    pub(super) fn record_not_begun(&mut self, place: &str) -> Result<(), Error> {
+        let before = self.committed.clone().unwrap_or_default();
+        self.use_charset_for_positions(place)?;
+        self.execute(&self.table.write(&before), place)?;
+        (self.unrecorded_since, self.on_record) = (None, Some(before));
+        Ok(())
+    }
+
+    /// The error of a transaction that was on record. If the server says that its rollback leaves nothing, it has not begun.
+    pub(super) fn take_off_record(&mut self, error: Error) -> Error {
+        let Error::Target { error: hortator_mysql::Error::Server(found), .. } = &error else { return error };
+        let was_open = match found.code {
+            // The server has rolled back before anybody could ask.
+            DEADLOCK => false,
+            LOCK_WAIT_TIMEOUT => self.is_open_behind_timeout(),
+            code => !HAS_ENDED.contains(&code),
+        };
+        if was_open && !self.has_leftovers {
+            // Where that fails, it stays in doubt, and the first error says more.
+            let _ = self.record_not_begun("a transaction that is rolled back");
+        }
+        error
+    }
+
+    fn is_open_behind_timeout(&mut self) -> bool {
+        let asked = first_value(&mut self.connection, b"SELECT @@global.innodb_rollback_on_timeout");
+        asked.is_ok_and(|value| value == "0")
     }
 
     /// Records that what cannot be rolled back is about to run.
@@ -85,6 +116,8 @@ impl Applier {
     /// The target's collations.
     pub(super) fn collations(&mut self, place: &str) -> Result<&Collations, Error> {
         if self.collations.is_none() {
+            // An error of what was sent ahead is one of that, and not of the question.
+            self.take_answers()?;
             let asked = Collations::of_server(&mut self.connection);
             self.collations = Some(asked.map_err(|error| self.failed(error, place))?);
         }

@@ -83,6 +83,14 @@ impl Applier {
         self.is_within && !self.is_open_safe
     }
 
+    /// A person has looked at what is left of a transaction that does not end.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn skip_unfinished(&mut self) -> Result<(), Error> {
+        self.record_not_begun("a transaction that its source has not finished")
+    }
+
     /// Rolls back what is applied of a transaction that does not end: its source has crashed while it wrote it. What is before
     /// it is committed.
     ///
@@ -100,6 +108,9 @@ impl Applier {
             return self.restore_autocommit();
         }
         let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
-        Err(Error::InDoubt { place, text: "rows of a transaction that its source has not finished".to_owned() })
+        Err(Error::InDoubt {
+            place,
+            text: "rows of a transaction that its source has not finished, and does not have: `skip` it".to_owned(),
+        })
     }
 }
