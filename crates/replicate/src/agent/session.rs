@@ -299,7 +299,7 @@ impl<'t> Session<'t> {
             Arrival::Unfinished { has_parts, text } => {
                 self.task.tell(&text);
                 if has_parts && std::mem::take(&mut self.skips) {
-                    applier.skip_unfinished()?;
+                    applier.skip_unfinished();
                 } else {
                     applier.abandon()?;
                 }

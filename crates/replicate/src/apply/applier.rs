@@ -110,6 +110,8 @@ pub struct Applier {
     groups: u64,
     /// The target has rows of a transaction that it has refused: their engine cannot roll back.
     has_leftovers: bool,
+    /// A transaction was open behind the last error.
+    was_open: bool,
     /// The parts of the open transaction can be rolled back.
     is_open_safe: bool,
     /// The first parts of a transaction are applied, and not committed.
@@ -189,6 +191,7 @@ impl Applier {
             paced_replays: 0,
             keyed_tables: TableCache::default(),
             has_leftovers: false,
+            was_open: false,
             is_open_safe: true,
             is_within: false,
             next_large: LargeTransaction::default(),
@@ -449,6 +452,9 @@ impl Applier {
             let _ = self.connection.take_answer();
         }
         self.ahead = None;
+        // Some errors, and a COMMIT that fails, have ended the transaction: the rollback says nothing then.
+        let asked = first_value(&mut self.connection, b"SELECT @@in_transaction");
+        self.was_open = asked.is_ok_and(|value| value == "1");
         // A lost connection has rolled back by itself. A warning says that rows of some engine could not be.
         let rolled_back = self.connection.execute(b"ROLLBACK");
         self.has_leftovers |= rolled_back.as_ref().is_ok_and(|done| done.warnings > 0);

@@ -1,7 +1,6 @@
 //! What cannot be rolled back: on record before it runs, and looked at if a run ends within it.
 
 use hortator_load::checkpoint::Outcome;
-use hortator_mysql::error::{DEADLOCK, LOCK_WAIT_TIMEOUT};
 
 use super::charset::SessionCharset;
 use super::{Applier, describe};
@@ -13,9 +12,6 @@ use crate::apply::statement_session::{is_without_effect, needs_collations, setti
 use crate::binlog::{Content, Event, QueryEvent};
 use crate::query::first_value;
 use crate::transaction::{End, Transaction};
-
-/// Errors with which a session, or a node, may end a transaction by itself.
-const HAS_ENDED: [u16; 5] = [1047, 1053, 1180, 1317, 1927];
 
 impl Applier {
     /// A definition that the target refuses leaves nothing: then it is not in doubt.
@@ -38,23 +34,12 @@ impl Applier {
 
     /// The error of a transaction that was on record. If the server says that its rollback leaves nothing, it has not begun.
     pub(super) fn take_off_record(&mut self, error: Error) -> Error {
-        let Error::Target { error: hortator_mysql::Error::Server(found), .. } = &error else { return error };
-        let was_open = match found.code {
-            // The server has rolled back before anybody could ask.
-            DEADLOCK => false,
-            LOCK_WAIT_TIMEOUT => self.is_open_behind_timeout(),
-            code => !HAS_ENDED.contains(&code),
-        };
-        if was_open && !self.has_leftovers {
+        let is_of_server = matches!(error, Error::Target { error: hortator_mysql::Error::Server(_), .. });
+        if is_of_server && self.was_open && !self.has_leftovers {
             // Where that fails, it stays in doubt, and the first error says more.
             let _ = self.record_not_begun("a transaction that is rolled back");
         }
         error
-    }
-
-    fn is_open_behind_timeout(&mut self) -> bool {
-        let asked = first_value(&mut self.connection, b"SELECT @@global.innodb_rollback_on_timeout");
-        asked.is_ok_and(|value| value == "0")
     }
 
     /// Records that what cannot be rolled back is about to run.

@@ -83,12 +83,10 @@ impl Applier {
         self.is_within && !self.is_open_safe
     }
 
-    /// A person has looked at what is left of a transaction that does not end.
-    ///
-    /// # Errors
-    /// What the target refuses.
-    pub fn skip_unfinished(&mut self) -> Result<(), Error> {
-        self.record_not_begun("a transaction that its source has not finished")
+    /// A person has looked at what is left of a transaction that does not end. It stays on record until the next one is
+    /// committed: its parts come again if the session ends before that.
+    pub fn skip_unfinished(&mut self) {
+        self.begun = None;
     }
 
     /// Rolls back what is applied of a transaction that does not end: its source has crashed while it wrote it. What is before

@@ -1,13 +1,10 @@
 //! Whether the target can roll back what statements write. The source's log does not say: MariaDB's has a flag about the engines
 //! of the source, MySQL's has none, and the target's tables may be of other engines.
 
-use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use hortator_load::analysis::{FunctionSet, SessionFacts, StatementInfo, Trait, analyze, identifiers};
-use hortator_load::lexer::Dialect;
+use hortator_load::analysis::{FunctionSet, SessionFacts, StatementInfo, Trait, analyze};
 use hortator_mysql::catalog::{TableName, native_functions};
-use hortator_mysql::quote_string;
 
 use super::Applier;
 use crate::apply::error::Error;
@@ -17,18 +14,20 @@ use crate::binlog::{Content, Event, QueryEvent};
 const WITHIN: [&[u8]; 3] = [b"SAVEPOINT", b"ROLLBACK", b"RELEASE"];
 /// Statements that change no definition.
 const OF_ROWS: [&[u8]; 4] = [b"INSERT", b"UPDATE", b"DELETE", b"REPLACE"];
-/// How long the names of tables that cannot roll back are known: to ask takes long where there are many tables.
+/// How long it is known whether there are tables that cannot roll back: to ask takes long where there are many tables.
 const AGE_LIMIT: Duration = Duration::from_secs(60);
-/// Most of these names that are remembered.
-const NAMES_LIMIT: usize = 1_000;
+/// A table that cannot roll back, or may not.
+const OTHER_ENGINE: &[u8] = b"SELECT 1 FROM information_schema.TABLES \
+    WHERE TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND COALESCE(ENGINE, '') NOT IN ('InnoDB', 'ROCKSDB') \
+    AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') LIMIT 1";
 
 /// What is known of the target for statements.
 #[derive(Debug, Default)]
 pub(super) struct KnownEngines {
     /// The functions that it has built in.
     functions: Option<FunctionSet>,
-    /// The names of all tables that cannot roll back, in lower case, or `None` for too many; and when it was asked.
-    others: Option<(Option<BTreeSet<Vec<u8>>>, Instant)>,
+    /// Whether it has any table that cannot roll back, and when it was asked.
+    others: Option<(bool, Instant)>,
 }
 
 fn begins_with_any(text: &[u8], words: &[&[u8]]) -> bool {
@@ -47,12 +46,6 @@ fn written(info: &StatementInfo, schema: &[u8]) -> Option<Vec<TableName>> {
         .collect();
     let is_known = !named.is_empty() && named.iter().all(|name| name.schema.is_ascii() && name.table.is_ascii());
     is_known.then_some(named)
-}
-
-/// Whether a statement, or a trigger, holds one of these names. One that calls a procedure may write anything.
-fn holds_any(text: &[u8], dialect: &Dialect, names: &BTreeSet<Vec<u8>>) -> bool {
-    let mut held = identifiers(text, dialect).into_iter().map(|name| name.to_ascii_lowercase());
-    held.any(|name| name == b"call" || !name.is_ascii() || names.contains(&name))
 }
 
 impl Applier {
@@ -77,33 +70,19 @@ impl Applier {
         let (dialect, _) = self.dialect(query, place)?;
         let functions = self.functions(place)?;
         let info = analyze(&query.text, &SessionFacts { dialect, functions, known_head: None });
-        let names = written(&info, &query.schema);
-        let (mut calls, mut triggers) = (info.is(Trait::MayCallFunction), Vec::new());
-        let mut is_certain = names.is_some();
-        for name in names.into_iter().flatten() {
+        let may_call = info.is(Trait::MayCallFunction);
+        let Some(names) = written(&info, &query.schema) else { return self.all_can_roll_back(place) };
+        let mut is_certain = !may_call;
+        for name in names {
             // Without it, the statement fails.
             let Some(table) = self.target_table(&name)? else { continue };
             if !table.can_roll_back {
                 return Ok(false);
             }
-            calls |= table.is_view;
-            if table.has_triggers {
-                triggers.push(name);
-            }
+            // Who knows what these write.
+            is_certain &= !table.is_view && !table.has_triggers;
         }
-        if is_certain && !calls && triggers.is_empty() {
-            return Ok(true);
-        }
-        let Some(others) = self.other_engines(place)? else { return Ok(false) };
-        if others.is_empty() {
-            return Ok(true);
-        }
-        for name in triggers {
-            let bodies = self.triggers(&name, place)?;
-            calls |= bodies.iter().any(|body| holds_any(body, &dialect, &others));
-        }
-        is_certain |= !holds_any(&query.text, &dialect, &others);
-        Ok(is_certain && !calls)
+        if is_certain { Ok(true) } else { self.all_can_roll_back(place) }
     }
 
     /// The functions that the target has built in.
@@ -119,40 +98,19 @@ impl Applier {
         Ok(self.engines.functions.get_or_insert_with(FunctionSet::all))
     }
 
-    /// The names of all tables of the target that cannot roll back; `None` where there are too many.
-    fn other_engines(&mut self, place: &str) -> Result<Option<BTreeSet<Vec<u8>>>, Error> {
+    /// Whether all tables of the target can roll back.
+    fn all_can_roll_back(&mut self, place: &str) -> Result<bool, Error> {
         let now = Instant::now();
-        if let Some((known, asked)) = &self.engines.others
-            && now.saturating_duration_since(*asked) < AGE_LIMIT
+        if let Some((has, asked)) = self.engines.others
+            && now.saturating_duration_since(asked) < AGE_LIMIT
         {
-            return Ok(known.clone());
+            return Ok(!has);
         }
         self.take_answers()?;
-        let query = format!(
-            "SELECT LOWER(TABLE_NAME) FROM information_schema.TABLES WHERE TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') \
-             AND COALESCE(ENGINE, '') NOT IN ('InnoDB', 'ROCKSDB') \
-             AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'information_schema', 'performance_schema') LIMIT {}",
-            NAMES_LIMIT + 1
-        );
-        let rows = self.connection.fetch(query.as_bytes()).map_err(|error| self.failed(error, place))?;
-        let is_whole = rows.len() <= NAMES_LIMIT;
-        let names = is_whole.then(|| rows.into_iter().flatten().flatten().collect::<BTreeSet<Vec<u8>>>());
-        self.engines.others = Some((names.clone(), now));
-        Ok(names)
-    }
-
-    /// What the triggers of a table do.
-    fn triggers(&mut self, name: &TableName, place: &str) -> Result<Vec<Vec<u8>>, Error> {
-        self.take_answers()?;
-        let query = [
-            b"SELECT ACTION_STATEMENT FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = ".as_slice(),
-            &quote_string(&name.schema),
-            b" AND EVENT_OBJECT_TABLE = ",
-            &quote_string(&name.table),
-        ]
-        .concat();
-        let rows = self.connection.fetch(&query).map_err(|error| self.failed(error, place))?;
-        Ok(rows.into_iter().flatten().map(Option::unwrap_or_default).collect())
+        let rows = self.connection.fetch(OTHER_ENGINE).map_err(|error| self.failed(error, place))?;
+        let has = !rows.is_empty();
+        self.engines.others = Some((has, now));
+        Ok(!has)
     }
 
     /// What is known of the target's tables may not hold behind a statement.
@@ -170,7 +128,7 @@ impl Applier {
 
 #[cfg(test)]
 mod tests {
-    use hortator_load::lexer::Charset;
+    use hortator_load::lexer::{Charset, Dialect};
 
     use super::*;
 
@@ -202,15 +160,5 @@ mod tests {
             let names = written(&info, b"d").map(|names| names.iter().map(ToString::to_string).collect::<Vec<_>>());
             assert_eq!(names.map(|names| names.join(",")).as_deref(), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn names_in_a_text() {
-        let names = [b"m".to_vec()].into();
-        let holds = |text: &str| holds_any(text.as_bytes(), &DIALECT, &names);
-        assert!(
-            holds("BEGIN INSERT INTO d.M VALUES (1); END") && holds("CALL p()") && holds("UPDATE t JOIN `ü` SET a = 1")
-        );
-        assert!(!holds("UPDATE t JOIN u USING (id) SET t.a = 'm'"));
     }
 }
