@@ -11,7 +11,11 @@ const LARGE_ROW: &str = "INSERT INTO d1.t VALUES (1, REPEAT('x', 5000000))";
 const MANY_ROWS: &str = "INSERT INTO d1.u SELECT seq, REPEAT('x', 200), seq FROM d1.seq_1_to_60000";
 
 fn started() -> (FanIn, Agent) {
-    let fan_in = FanIn::new(1, &[("max_allowed_packet", "64M")]);
+    started_with(&[])
+}
+
+fn started_with(of_target: &[(&str, &str)]) -> (FanIn, Agent) {
+    let fan_in = FanIn::new(1, &[&[("max_allowed_packet", "64M")], of_target].concat());
     let agent = fan_in.start();
     run(
         &fan_in.sources[0],
@@ -131,8 +135,7 @@ fn killed_behind_a_statement_that_cannot_be_rolled_back() {
 /// What stands behind a view is not looked at, so its row is on record. The rollback leaves nothing, and nobody needs to look.
 #[test]
 fn a_lock_that_is_waited_for_behind_a_view() {
-    let (fan_in, _agent) = started();
-    run(&fan_in.target, &["SET GLOBAL innodb_lock_wait_timeout = 1"]);
+    let (fan_in, _agent) = started_with(&[("innodb_lock_wait_timeout", "1")]);
     run(
         &fan_in.sources[0],
         &[
