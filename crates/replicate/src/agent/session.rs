@@ -296,12 +296,12 @@ impl<'t> Session<'t> {
                 self.flush(applier)?;
                 self.task.track(|tracker, now| tracker.on_idle(&at, now));
             }
-            Arrival::Unfinished { has_parts, text } => {
+            Arrival::Unfinished { has_parts, text, behind } => {
                 self.task.tell(&text);
                 if has_parts && std::mem::take(&mut self.skips) {
-                    applier.skip_unfinished();
+                    applier.skip_unfinished(behind.as_ref())?;
                 } else {
-                    applier.abandon()?;
+                    applier.abandon(behind.as_ref())?;
                 }
                 self.note(applier, true);
             }

@@ -117,6 +117,8 @@ pub struct Applier {
     /// The first parts of a transaction are applied, and not committed.
     is_within: bool,
     next_large: LargeTransaction,
+    /// What the large transaction is that is on record, for a message.
+    large_text: Vec<u8>,
     row_parameters: RowParameters,
     /// What was sent without waiting for the answer, as a message names it. Nothing of it commits by itself.
     ahead: Option<String>,
@@ -195,6 +197,7 @@ impl Applier {
             is_open_safe: true,
             is_within: false,
             next_large: LargeTransaction::default(),
+            large_text: Vec::new(),
             row_parameters: RowParameters::default(),
             ahead: None,
             is_autocommit_off: false,
@@ -307,7 +310,8 @@ impl Applier {
         let mut can_roll_back = self
             .target_can_roll_back(&transaction.events)
             .map_err(|error| error.at(|| describe(&self.position_behind(&transaction), &transaction.text())))?;
-        if !is_of_rows && transaction.end != End::ByItself {
+        // Where it is not to be applied as one that can, nobody needs to ask.
+        if !is_of_rows && (self.is_within || transaction.can_roll_back()) {
             let place = describe(&self.position_behind(&transaction), &transaction.text());
             can_roll_back = can_roll_back && self.can_roll_back_statements(&transaction.events, &place)?;
         }

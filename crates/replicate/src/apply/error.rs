@@ -34,6 +34,18 @@ pub enum Error {
     #[error("{0} writes a table that cannot roll back, behind rows that can: it is applied again, on record as such")]
     CannotRollBack(String),
 
+    /// A transaction that does not end has left rows that cannot be rolled back. The position is behind it.
+    #[error(
+        "the source has crashed within the transaction behind {place} and does not have it, but the target cannot roll back all of \
+         it: compare the two (`{text}`), remove what is too much on the target; then `resume` goes on behind it"
+    )]
+    Leftovers {
+        /// The place in the source's log before it.
+        place: String,
+        /// What it is.
+        text: String,
+    },
+
     /// An event that cannot be carried over.
     #[error("{place}: {found}")]
     Event {

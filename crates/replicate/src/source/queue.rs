@@ -26,6 +26,8 @@ pub enum Arrival {
         has_parts: bool,
         /// Why, for the person who watches.
         text: String,
+        /// Where the log goes on, of a source that has what it has. Of files, the rest may come with a later copy.
+        behind: Option<LogPosition>,
     },
     /// Of files: everything that was asked for has come.
     Complete(Completion),

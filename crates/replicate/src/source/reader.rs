@@ -87,11 +87,12 @@ fn take(event: Event, assembler: &mut Assembler) -> Result<[Option<Arrival>; 2],
 }
 
 fn unfinished(assembler: &mut Assembler) -> Option<Arrival> {
-    let file = String::from_utf8_lossy(&assembler.position().file).into_owned();
     let has_parts = assembler.abandon()?;
+    let behind = assembler.position().clone();
+    let file = String::from_utf8_lossy(&behind.file);
     let text = format!(
         "the source has crashed while it wrote a transaction, before it began {file}: the transaction does not end, and is not \
          applied"
     );
-    Some(Arrival::Unfinished { has_parts, text })
+    Some(Arrival::Unfinished { has_parts, text, behind: Some(behind) })
 }

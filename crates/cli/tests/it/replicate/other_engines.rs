@@ -3,6 +3,8 @@
 
 use std::fs::OpenOptions;
 
+use hortator_mysql::Connection;
+
 use super::fan_in::{Agent, FanIn, run, texts};
 use super::line_of;
 
@@ -29,6 +31,19 @@ fn started_with(of_target: &[(&str, &str)]) -> (FanIn, Agent) {
     );
     fan_in.catch_up();
     (fan_in, agent)
+}
+
+/// Writes a transaction of statements into the source's log.
+fn write_statements(fan_in: &FanIn, statements: &[&str]) {
+    run(&fan_in.sources[0], &[&["SET SESSION binlog_format = STATEMENT", "BEGIN"], statements, &["COMMIT"]].concat());
+}
+
+/// Somebody on the target has rows locked, until ROLLBACK.
+fn holder(fan_in: &FanIn, statement: &str) -> Connection {
+    let mut holder = fan_in.target.node(0).connect().unwrap();
+    holder.execute(b"BEGIN").unwrap();
+    holder.execute(statement.as_bytes()).unwrap();
+    holder
 }
 
 fn stops_with(fan_in: &FanIn, text: &str) {
@@ -105,18 +120,9 @@ fn killed_behind_a_statement_that_cannot_be_rolled_back() {
         run(&fan_in.sources[0], &definitions);
         fan_in.catch_up();
         run(&fan_in.target, &["ALTER TABLE d1.n ENGINE=MyISAM"]);
-        let mut holder = fan_in.target.node(0).connect().unwrap();
-        holder.execute(b"BEGIN").unwrap();
-        holder.execute(b"UPDATE d1.u SET b = 9").unwrap();
-        let statements = [
-            "SET SESSION binlog_format = STATEMENT",
-            "BEGIN",
-            "INSERT INTO d1.t VALUES (1, '')",
-            behind,
-            "UPDATE d1.u SET b = 1 WHERE id = 1",
-            "COMMIT",
-        ];
-        run(&fan_in.sources[0], &statements);
+        let mut holder = holder(&fan_in, "UPDATE d1.u SET b = 9");
+        let statements = ["INSERT INTO d1.t VALUES (1, '')", behind, "UPDATE d1.u SET b = 1 WHERE id = 1"];
+        write_statements(&fan_in, &statements);
         fan_in.wait_until("the row that stays", |_| count(&fan_in, "n") == "1");
         drop(agent);
         holder.execute(b"ROLLBACK").unwrap();
@@ -145,17 +151,9 @@ fn a_lock_that_is_waited_for_behind_a_view() {
         ],
     );
     fan_in.catch_up();
-    let mut holder = fan_in.target.node(0).connect().unwrap();
-    holder.execute(b"BEGIN").unwrap();
-    holder.execute(b"UPDATE d1.u SET b = 9").unwrap();
-    let statements = [
-        "SET SESSION binlog_format = STATEMENT",
-        "BEGIN",
-        "INSERT INTO d1.seen VALUES (1, 'by the view')",
-        "UPDATE d1.u SET b = 1 WHERE id = 1",
-        "COMMIT",
-    ];
-    run(&fan_in.sources[0], &statements);
+    let mut holder = holder(&fan_in, "UPDATE d1.u SET b = 9");
+    let statements = ["INSERT INTO d1.seen VALUES (1, 'by the view')", "UPDATE d1.u SET b = 1 WHERE id = 1"];
+    write_statements(&fan_in, &statements);
     fan_in.wait_until("it to try again", |_| fan_in.says("status --json").0.contains("Lock wait timeout"));
     holder.execute(b"ROLLBACK").unwrap();
     fan_in.catch_up();
@@ -201,18 +199,13 @@ fn killed_behind_statements_that_can_be_rolled_back() {
         ],
     );
     fan_in.catch_up();
-    let mut holder = fan_in.target.node(0).connect().unwrap();
-    holder.execute(b"BEGIN").unwrap();
-    holder.execute(b"INSERT INTO d1.t VALUES (5, 'held')").unwrap();
+    let mut holder = holder(&fan_in, "INSERT INTO d1.t VALUES (5, 'held')");
     let statements = [
-        "SET SESSION binlog_format = STATEMENT",
-        "BEGIN",
         "UPDATE d1.u SET b = GREATEST(1, 0) WHERE id = 1",
         "UPDATE d1.t JOIN d1.u USING (id) SET v = 'joined'",
         "INSERT INTO d1.t VALUES (5, 'the source')",
-        "COMMIT",
     ];
-    run(&fan_in.sources[0], &statements);
+    write_statements(&fan_in, &statements);
     fan_in.wait_until("the lock", |_| {
         let waits = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'INSERT INTO d1.t%'";
         texts(&fan_in.target, waits) == [["1"]]
@@ -224,25 +217,74 @@ fn killed_behind_statements_that_can_be_rolled_back() {
     fan_in.assert_equal(&["d1"]);
 }
 
+/// Its source crashes while it writes this transaction into its log, starts again and writes another one; the agent reads on.
+fn crash_within(fan_in: &FanIn, last: &str) {
+    assert_eq!(fan_in.says("pause s1").1, Some(0));
+    fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
+    run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1, 'before')", last]);
+    let node = fan_in.sources[0].node(0);
+    node.kill().unwrap();
+    let log = node.data_dir().join("bin.000001");
+    // Without the XID event, which has 31 bytes.
+    let length = log.metadata().unwrap().len() - 31;
+    OpenOptions::new().write(true).open(&log).unwrap().set_len(length).unwrap();
+    node.start().unwrap();
+    // InnoDB may have it.
+    run(&fan_in.sources[0], &["SET sql_log_bin = 0", "DELETE FROM d1.u", "SET sql_log_bin = 1"]);
+    run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (2, 'behind')"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+}
+
+/// Rows of an engine that cannot roll back stay. The source does not send them again, so that there is nothing to skip.
+#[test]
+fn a_source_that_crashes_within_rows_that_stay() {
+    let (fan_in, _agent) = started();
+    run(&fan_in.target, &["ALTER TABLE d1.u ENGINE=MyISAM"]);
+    crash_within(&fan_in, MANY_ROWS);
+    stops_with(&fan_in, "the source has crashed within the transaction behind bin.000001");
+    let (shown, _) = fan_in.says("status");
+    assert!(shown.contains("compare the two (`rows of d1.u`)"), "{shown}");
+    assert_ne!(count(&fan_in, "u"), "0");
+    assert_eq!(fan_in.says("skip s1").1, Some(1), "the next transaction is another one");
+    run(&fan_in.target, &["DELETE FROM d1.u", "ALTER TABLE d1.u ENGINE=InnoDB"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+/// Its error comes while the target is asked about a statement of the next part.
+#[test]
+fn a_row_that_is_refused_before_a_statement_in_a_later_part() {
+    let (fan_in, _agent) = started();
+    // In the last rows of the first part.
+    run(&fan_in.target, &["INSERT INTO d1.u VALUES (19000, 'in the way', 0)"]);
+    let rows = |from: u32, to: u32| {
+        format!("INSERT INTO d1.u SELECT seq, CONCAT(UUID(), REPEAT('x', 164)), seq FROM d1.seq_{from}_to_{to}")
+    };
+    let statements = [
+        "SET SESSION binlog_format = MIXED",
+        "INSERT INTO d1.t VALUES (1, '')",
+        "BEGIN",
+        &rows(1, 22_000),
+        "UPDATE d1.t SET v = 'a statement' WHERE id = 1",
+        &rows(22_001, 60_000),
+        "COMMIT",
+    ];
+    run(&fan_in.sources[0], &statements);
+    stops_with(&fan_in, "Duplicate entry '19000' for key");
+    assert_eq!(count(&fan_in, "u"), "1");
+    run(&fan_in.target, &["DELETE FROM d1.u"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
 /// The agent reads a live source that has crashed while it wrote a transaction into its log.
 #[test]
 fn a_source_that_crashes_within_a_transaction() {
     for last in ["INSERT INTO d1.u VALUES (1, 'small', 1)", MANY_ROWS] {
         let (fan_in, agent) = started();
-        assert_eq!(fan_in.says("pause s1").1, Some(0));
-        fan_in.wait_until("it to wait", |shown| line_of(shown, "s1").contains("paused"));
-        run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1, 'before')", last]);
-        let node = fan_in.sources[0].node(0);
-        node.kill().unwrap();
-        let log = node.data_dir().join("bin.000001");
-        // Without the XID event, which has 31 bytes.
-        let length = log.metadata().unwrap().len() - 31;
-        OpenOptions::new().write(true).open(&log).unwrap().set_len(length).unwrap();
-        node.start().unwrap();
-        // InnoDB may have it.
-        run(&fan_in.sources[0], &["SET sql_log_bin = 0", "DELETE FROM d1.u", "SET sql_log_bin = 1"]);
-        run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (2, 'behind')"]);
-        assert_eq!(fan_in.says("resume s1").1, Some(0));
+        crash_within(&fan_in, last);
         fan_in.catch_up();
         fan_in.assert_equal(&["d1"]);
         assert_eq!(fan_in.says("stop").1, Some(0));

@@ -3,7 +3,8 @@
 use super::{AUTOCOMMIT_OFF, Applier};
 use crate::apply::definition::Begun;
 use crate::apply::error::Error;
-use crate::transaction::{Part, text_of};
+use crate::apply::position_table::SourcePosition;
+use crate::transaction::{LogPosition, Part, text_of};
 
 /// How the next large transaction is applied: an earlier session may have given it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +53,8 @@ impl Applier {
         let next = std::mem::take(&mut self.next_large);
         let is_safe = can_roll_back && next != LargeTransaction::CannotRollBack;
         if !is_safe {
-            self.record_begun(Begun::of_rows(text_of(&part.events)), place)?;
+            self.large_text = text_of(&part.events);
+            self.record_begun(Begun::of_rows(self.large_text.clone()), place)?;
         }
         self.log_as(part.server_id, place)?;
         self.resolver.is_on = is_safe && next == LargeTransaction::DoesNotFit;
@@ -83,18 +85,21 @@ impl Applier {
         self.is_within && !self.is_open_safe
     }
 
-    /// A person has looked at what is left of a transaction that does not end. It stays on record until the next one is
-    /// committed: its parts come again if the session ends before that.
-    pub fn skip_unfinished(&mut self) {
+    /// A person has looked at what is left of a transaction that does not end, and which this session has not applied.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn skip_unfinished(&mut self, behind: Option<&LogPosition>) -> Result<(), Error> {
         self.begun = None;
+        behind.map_or(Ok(()), |behind| self.move_behind(behind))
     }
 
     /// Rolls back what is applied of a transaction that does not end: its source has crashed while it wrote it. What is before
-    /// it is committed.
+    /// it is committed. `behind`: where the source's log goes on, if the rest of the transaction never comes.
     ///
     /// # Errors
-    /// What the target refuses, and [`Error::InDoubt`] where its tables cannot roll back.
-    pub fn abandon(&mut self) -> Result<(), Error> {
+    /// What the target refuses. Where its tables cannot roll back: [`Error::Leftovers`], or [`Error::InDoubt`] if the rest may come.
+    pub fn abandon(&mut self, behind: Option<&LogPosition>) -> Result<(), Error> {
         self.flush()?;
         if !std::mem::take(&mut self.is_within) {
             return Ok(());
@@ -106,9 +111,17 @@ impl Applier {
             return self.restore_autocommit();
         }
         let place = self.committed.as_ref().map_or_else(|| "the start".to_owned(), ToString::to_string);
-        Err(Error::InDoubt {
-            place,
-            text: "rows of a transaction that its source has not finished, and does not have: `skip` it".to_owned(),
-        })
+        let text = String::from_utf8_lossy(&self.large_text).into_owned();
+        let Some(behind) = behind else { return Err(Error::InDoubt { place, text }) };
+        // A source that goes by ids does not send its beginning again: whoever skips then would skip the next one.
+        self.move_behind(behind)?;
+        Err(Error::Leftovers { place, text })
+    }
+
+    /// Records that the log goes on there, with nothing begun.
+    fn move_behind(&mut self, behind: &LogPosition) -> Result<(), Error> {
+        let at = SourcePosition { position: behind.clone(), ..self.committed.clone().unwrap_or_default() };
+        self.committed = Some(at);
+        self.record_not_begun("the end of an unfinished transaction")
     }
 }

@@ -208,7 +208,11 @@ impl FileLog {
             (FileEnd::Whole, Following::Nothing) => self.end_files().map(Some),
             (FileEnd::Cut(cut_off), Following::Nothing) if self.file.is_in_use() => {
                 if std::mem::take(&mut self.has_parts) {
-                    return Ok(Some(Arrival::Unfinished { has_parts: true, text: self.not_whole(cut_off) }));
+                    return Ok(Some(Arrival::Unfinished {
+                        has_parts: true,
+                        text: self.not_whole(cut_off),
+                        behind: None,
+                    }));
                 }
                 let Arrival::Complete(Completion(text)) = self.end_files()? else { return Ok(None) };
                 Ok(Some(complete(format!("{text}\n  {}", self.not_whole(cut_off)))))
@@ -224,7 +228,7 @@ impl FileLog {
                 let text = self.not_whole(cut_off);
                 (self.before, self.file, self.index) = (Some(self.file.gtid().clone()), next, index);
                 self.format = self.file.format().cloned();
-                Ok(Some(Arrival::Unfinished { has_parts: std::mem::take(&mut self.has_parts), text }))
+                Ok(Some(Arrival::Unfinished { has_parts: std::mem::take(&mut self.has_parts), text, behind: None }))
             }
             (FileEnd::Cut(cut_off), _) => Err(self.cut_off(cut_off)),
         }
