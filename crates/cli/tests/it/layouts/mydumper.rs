@@ -226,6 +226,26 @@ fn a_chunk_that_is_missing_is_told_by_the_count_of_the_rows() {
     assert_tells(&outcome, 1, &["table hortator_case.t got 2 rows", "has counted 3", "get a complete copy"]);
 }
 
+/// The rows of the first run count too.
+#[test]
+fn a_load_of_counted_rows_resumes() {
+    let pair = pair();
+    pair.hortator.reset();
+    let name = "hortator_case.mydumper_0.00000.sql";
+    let with = |value: &str| {
+        RECENT.map(|(file, text)| (file, if file == name { text.replace("(1,", value) } else { text.to_owned() }))
+    };
+    let (bad, good) = (with("(x,"), with("(1,"));
+    let folder = folder_of(&bad.each_ref().map(|(file, text)| (*file, text.as_str())));
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 1, &["1054", name]);
+    fs::write(folder.path().join(name), &good[6].1).unwrap();
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &["--resume"]), 0, &[]);
+    assert_eq!(
+        pair.hortator.rows_of_case("SELECT (SELECT COUNT(*) FROM t), (SELECT COUNT(*) FROM `a/b`)"),
+        [["3", "1"]]
+    );
+}
+
 #[test]
 fn a_truncated_chunk_ends_the_load_with_its_place() {
     let pair = pair();
