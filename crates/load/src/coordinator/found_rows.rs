@@ -10,7 +10,7 @@ const LIMIT: u64 = 1000;
 /// # Errors
 /// What the server or the connection says.
 pub(super) fn read(connection: &mut Connection) -> Result<u64, Error> {
-    let rows = connection.fetch(b"SELECT FOUND_ROWS()")?;
+    let rows = connection.fetch(b"SELECT FOUND_ROWS() LIMIT 1")?;
     let value = rows.first().and_then(|row| row.first()?.as_deref());
     Ok(value.and_then(|value| std::str::from_utf8(value).ok()?.parse().ok()).unwrap_or(0))
 }

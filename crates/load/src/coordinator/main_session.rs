@@ -266,10 +266,6 @@ impl<'l> MainSession<'l> {
     }
 
     fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> Result<(), Stopped> {
-        let is_reported = |name: &[u8]| changes.variables.iter().any(|(found, _)| found == name);
-        // SET NAMES: MariaDB does not report the collation that comes with it, and another one would bring back its own
-        // character set.
-        self.is_stale |= is_reported(b"character_set_connection") && !is_reported(b"collation_connection");
         let before = Arc::clone(self.tracker.state());
         if self.tracker.apply(changes, restored, is_set) {
             // The dump has switched the reports: they go on.
@@ -312,7 +308,7 @@ impl<'l> MainSession<'l> {
 
     /// Whether some of its variables are not known.
     pub(super) fn is_stale(&self) -> bool {
-        self.is_stale
+        self.is_stale || self.tracker.has_unread()
     }
 
     /// The session has temporary tables, or may have.

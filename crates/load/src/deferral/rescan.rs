@@ -134,9 +134,9 @@ impl Rescan {
     /// Does to this session what the dump does to its own. What the server refuses, it refused then too.
     fn follow(&mut self, change: impl FnOnce(&mut Connection) -> Result<(), Error>) -> Result<(), String> {
         let done = change(&mut self.connection);
-        self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+        let followed = self.tracker.follow(&mut self.connection);
         match done {
-            Ok(()) | Err(Error::Server(_)) => Ok(()),
+            Ok(()) | Err(Error::Server(_)) => followed.map_err(|error| error.to_string()),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -157,14 +157,14 @@ impl Rescan {
             StatementKind::Use(Some(schema)) => {
                 let schema = self.mapped(schema);
                 if self.connection.select_db(&schema).is_ok() {
-                    self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+                    self.tracker.follow(&mut self.connection)?;
                 }
             }
             StatementKind::Set | StatementKind::Use(None) => {
                 let is_own = !info.assignments.beyond_session && !info.assignments.reads_beyond_session;
                 if is_own && self.connection.execute(&statement.text).is_ok() {
                     self.tracker.assigned(&info.assignments);
-                    self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+                    self.tracker.follow(&mut self.connection)?;
                 }
             }
             _ => {}

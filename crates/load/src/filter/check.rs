@@ -99,7 +99,7 @@ impl Check {
                 Ok(Item::Use { database, location }) => self.use_schema(&database, &location),
                 Ok(Item::Charset { name, .. }) => {
                     let _ = self.connection.execute(&[b"SET NAMES ", &name[..]].concat());
-                    self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+                    self.tracker.follow(&mut self.connection)?;
                 }
                 Err(error) if error.is_final() => return Ok(self.failures),
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) | Err(_) => {}
@@ -152,7 +152,7 @@ impl Check {
             Err(Error::Server(_)) => {}
             Err(error) => return Err(error),
         }
-        self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+        self.tracker.follow(&mut self.connection)?;
         Ok(())
     }
 

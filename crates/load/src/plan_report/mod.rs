@@ -281,7 +281,7 @@ impl Reader {
         match self.connection.execute(text) {
             Ok(_) => {
                 self.tracker.assigned(assignments);
-                self.tracker.apply(&self.connection.take_session_changes(), &[], true);
+                self.tracker.follow(&mut self.connection)?;
                 self.database.clone_from(&self.tracker.state().database);
                 Ok(())
             }

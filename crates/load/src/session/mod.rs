@@ -4,6 +4,7 @@
 //! never computed here, and nothing of ours runs in between. A [`SessionState`] is what was reported up to a place; chunks
 //! carry the one that was in force where they stood.
 
+mod shared_reports;
 mod tracker;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -227,6 +228,11 @@ impl SessionState {
     /// Whether the dump has given a variable another value.
     pub(crate) fn has_changed(&self, name: &str) -> bool {
         self.changed.contains_key(name)
+    }
+
+    /// A variable's value when the session began; empty for NULL and for one that the server does not have.
+    fn initial_value(&self, name: &str) -> &[u8] {
+        self.initial.get(name).and_then(Option::as_deref).unwrap_or_default()
     }
 
     /// A variable's value, which may be NULL; `None` for one that the server does not have.

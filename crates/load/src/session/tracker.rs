@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hortator_mysql::{Connection, Error, SessionChanges};
 
+use super::shared_reports::{self, INSERT_ID};
 use super::{SHOW_VARIABLES, SessionState, as_reported, global_variables, variables_of};
 use crate::analysis::{Assignments, is_propagated, is_session_local};
 
@@ -24,6 +25,10 @@ pub struct Tracker {
     next_number: bool,
     /// That number, where the server has reported it.
     reported_number: Option<u64>,
+    /// The server reports each variable by its own name; see [`shared_reports`].
+    has_exact_reports: bool,
+    /// Variables that may have other values than the state says.
+    unread: BTreeSet<&'static str>,
 }
 
 impl Tracker {
@@ -37,6 +42,7 @@ impl Tracker {
                            proxy in between does not pass that on: connect to the server itself";
             return Err(Error::Unsupported(message.to_owned()));
         }
+        let has_exact_reports = shared_reports::are_exact(main)?;
         let mut tracker = Self {
             state: Arc::default(),
             session_local: BTreeSet::new(),
@@ -44,6 +50,8 @@ impl Tracker {
             is_for_reads: false,
             next_number: false,
             reported_number: None,
+            has_exact_reports,
+            unread: BTreeSet::new(),
         };
         tracker.refresh(main)?;
         Ok(tracker)
@@ -61,7 +69,8 @@ impl Tracker {
     /// What the server or the connection says.
     pub fn refresh(&mut self, main: &mut Connection) -> Result<(), Error> {
         // As bytes: the answer must not depend on character_set_results.
-        let questions = [SHOW_VARIABLES.to_vec(), b"SELECT CAST(DATABASE() AS BINARY)".to_vec()];
+        // With a limit, since the session may have one.
+        let questions = [SHOW_VARIABLES.to_vec(), b"SELECT CAST(DATABASE() AS BINARY) LIMIT 1".to_vec()];
         let mut answers = main.fetch_each(&questions)?.into_iter();
         let variables = variables_of(answers.next().unwrap_or_default());
         let row = answers.next().and_then(|rows| rows.into_iter().next());
@@ -83,8 +92,59 @@ impl Tracker {
         state.database = database;
         state.collation_database = collation_database;
         self.set(state);
+        self.unread.retain(|name| *name == INSERT_ID);
         drop(main.take_session_changes());
         Ok(())
+    }
+
+    /// Whether a report has left open what other variables are.
+    #[must_use]
+    pub fn has_unread(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    /// Reads what reports have left open; gives what FOUND_ROWS() was before. A session that answers no question, such as
+    /// a prepared XA transaction, is asked again.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub fn read_unread(&mut self, main: &mut Connection) -> Result<u64, Error> {
+        let state = &self.state;
+        let is_switch = |name: &str| matches!(state.initial_value(name), b"ON" | b"OFF");
+        let question = shared_reports::question(self.unread.iter().copied(), is_switch);
+        let mut values = main.fetch(&question)?.into_iter().flatten();
+        let number = |value: Option<Vec<u8>>| std::str::from_utf8(&value?).ok()?.parse::<u64>().ok();
+        let found_rows = number(values.next().flatten()).unwrap_or_default();
+        let mut read = (**state).clone();
+        for (name, value) in self.unread.iter().zip(values) {
+            if *name == INSERT_ID {
+                self.reported_number = number(value);
+                continue;
+            }
+            let value = match value {
+                Some(digit) if is_switch(name) => Some(if digit == b"0" { b"OFF".to_vec() } else { b"ON".to_vec() }),
+                value => as_reported(name, value.unwrap_or_default()),
+            };
+            read.set(name, value);
+        }
+        self.set(read);
+        self.unread.clear();
+        Ok(found_rows)
+    }
+
+    /// Takes in what the server has reported of a session that only follows the dump's.
+    ///
+    /// # Errors
+    /// What the connection says.
+    pub fn follow(&mut self, session: &mut Connection) -> Result<(), Error> {
+        self.apply(&session.take_session_changes(), &[], true);
+        if !self.has_unread() {
+            return Ok(());
+        }
+        match self.read_unread(session) {
+            Ok(_) | Err(Error::Server(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Takes in what the server has reported. Names in `restored` were set for one statement only, and have their values of
@@ -93,12 +153,13 @@ impl Tracker {
         if changes.variables.is_empty() && changes.schema.is_none() {
             return false;
         }
+        self.note_left_open(&changes.variables, is_set);
         let mut switched = false;
         let mut state = (*self.state).clone();
         for (name, value) in &changes.variables {
             let name = String::from_utf8_lossy(name).into_owned();
             switched |= name.starts_with(REPORTING);
-            if name == "insert_id" {
+            if name == INSERT_ID {
                 self.reported_number = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
             }
             if is_session_local(&name) && !is_set {
@@ -114,6 +175,33 @@ impl Tracker {
         }
         self.set(state);
         switched
+    }
+
+    /// Takes note of the variables that reports leave open.
+    fn note_left_open(&mut self, reported: &[(Vec<u8>, Vec<u8>)], is_set: bool) {
+        let state = &self.state;
+        let is_reported = |name: &str| reported.iter().any(|(found, _)| found == name.as_bytes());
+        let names = reported.iter().filter_map(|(name, _)| std::str::from_utf8(name).ok());
+        let names = names.filter(|name| {
+            // SET NAMES: MariaDB does not report the collation that comes with it, and another one would bring back its own
+            // character set.
+            let is_names = *name == "character_set_connection" && !is_reported("collation_connection");
+            is_names || !self.has_exact_reports
+        });
+        for name in names {
+            let group = shared_reports::group_of(name).iter().copied();
+            self.unread.extend(group.filter(|other| is_propagated(other) && state.variable(other).is_some()));
+            if !shared_reports::is_number(name) {
+                continue;
+            }
+            if !is_set {
+                // A routine has set it, or another one of its group.
+                self.session_local.insert("timestamp".to_owned());
+            }
+            if self.next_number || !is_set {
+                self.unread.insert(INSERT_ID);
+            }
+        }
     }
 
     /// The default schema's collation is this one now.

@@ -60,22 +60,33 @@ impl MainSession<'_> {
         }
     }
 
-    /// Reads the session's state again, if a failed statement may have changed it.
+    /// Reads of the session's state what is not known: all of it, if a failed statement may have changed it, or what reports
+    /// have left open.
     pub(in crate::coordinator) fn sync(&mut self, location: &Location) -> Result<(), Stopped> {
         self.find_locks(location)?;
-        if !self.is_stale {
+        if !self.is_stale() {
             return Ok(());
         }
-        let rows = found_rows::read(&mut self.connection).unwrap_or(0);
-        let read = self.tracker.refresh(&mut self.connection);
-        let read = read.and_then(|()| found_rows::restore(&mut self.connection, rows));
+        let read = self.read_state();
         self.dialect = self.tracker.state().dialect(self.server);
-        self.is_stale = false;
         match read {
             // Some states of a session answer no SELECT, such as a prepared XA transaction: nothing has changed then.
             Ok(()) | Err(Error::Server(_)) => Ok(()),
             Err(error) => self.failed(location, b"", &error),
         }
+    }
+
+    fn read_state(&mut self) -> Result<(), Error> {
+        let mut found_rows = None;
+        if std::mem::take(&mut self.is_stale) {
+            found_rows = Some(found_rows::read(&mut self.connection).unwrap_or(0));
+            self.tracker.refresh(&mut self.connection)?;
+        }
+        if self.tracker.has_unread() {
+            let rows = self.tracker.read_unread(&mut self.connection)?;
+            found_rows.get_or_insert(rows);
+        }
+        found_rows::restore(&mut self.connection, found_rows.unwrap_or(0))
     }
 
     /// Makes LAST_INSERT_ID() what it would be, had the workers' statements run here.
