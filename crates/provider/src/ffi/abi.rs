@@ -189,6 +189,37 @@ pub struct AllowlistService {
     pub context: *mut c_void,
 }
 
+/// The flags of a parameter; without one of the types it is a text.
+pub const PARAMETER_READ_ONLY: c_int = 1 << 1;
+pub const PARAMETER_BOOLEAN: c_int = 1 << 2;
+pub const PARAMETER_INTEGER: c_int = 1 << 3;
+pub const PARAMETER_DOUBLE: c_int = 1 << 4;
+
+/// The value of a `wsrep_parameter_t`: a bool, an integer, a double or a text.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union RawParameterValue {
+    pub as_integer: i64,
+    pub as_double: f64,
+    pub as_string: *const c_char,
+}
+
+/// `wsrep_parameter_t`.
+#[repr(C)]
+pub struct RawParameter {
+    pub flags: c_int,
+    pub name: *const c_char,
+    pub value: RawParameterValue,
+}
+
+pub type ParameterCallback = unsafe extern "C" fn(*const RawParameter, *mut c_void);
+
+/// `wsrep_config_service_v1_t`: filled by the provider.
+#[repr(C)]
+pub struct ConfigService {
+    pub get_parameters: Option<unsafe extern "C" fn(*mut Wsrep, Option<ParameterCallback>, *mut c_void) -> Status>,
+}
+
 /// `wsrep_t`: the provider's function table. Complete, except for what the loader leaves empty.
 #[repr(C)]
 pub struct Wsrep {

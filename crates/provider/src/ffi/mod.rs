@@ -11,6 +11,7 @@ pub mod abi;
 mod allowlist;
 mod callbacks;
 mod calls;
+mod parameters;
 mod pause;
 mod process;
 mod provider;
@@ -21,7 +22,7 @@ mod text;
 mod transactions;
 mod unsupported;
 
-use abi::{AllowlistService, INTERFACE_VERSION, Status, Wsrep};
+use abi::{AllowlistService, ConfigService, INTERFACE_VERSION, Status, Wsrep};
 
 /// The server's loader compares it with its own version.
 #[repr(transparent)]
@@ -64,6 +65,26 @@ pub unsafe extern "C" fn wsrep_init_allowlist_service_v1(service: *const Allowli
 pub extern "C" fn wsrep_deinit_allowlist_service_v1() {
     allowlist::set(None);
 }
+
+/// Fills the server's table with the function that gives the options with their types. The server calls it after init.
+///
+/// # Safety
+/// `service` points to a service of the server, or is null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn wsrep_init_config_service_v1(service: *mut ConfigService) -> c_int {
+    // SAFETY: the caller's promise.
+    match unsafe { service.as_mut() } {
+        Some(service) => {
+            service.get_parameters = Some(parameters::get_parameters);
+            Status::Ok as c_int
+        }
+        None => Status::Fatal as c_int,
+    }
+}
+
+/// The server asks no more.
+#[unsafe(no_mangle)]
+pub extern "C" fn wsrep_deinit_config_service_v1() {}
 
 /// Isolates the node, from a signal handler. Not supported: only checks the mode.
 #[unsafe(no_mangle)]

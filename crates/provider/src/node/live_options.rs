@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::cluster::{ClusterHandle, ClusterStatus, Command};
 use super::{Error, Node, lock};
+use crate::options::Parameter;
 use crate::protocol::ProtocolVersion;
 use crate::server::Level;
 
@@ -75,5 +76,10 @@ impl Node {
     /// All options, with their values.
     pub fn options(&self) -> String {
         lock(&self.options).text()
+    }
+
+    /// The same, each with its type.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        lock(&self.options).parameters()
     }
 }

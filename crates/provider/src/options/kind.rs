@@ -9,8 +9,12 @@ use crate::consensus::raft::WEIGHT_LIMIT;
 pub enum Kind {
     /// Any text.
     Text,
-    /// An integer or decimal number, also hexadecimal.
+    /// A whole number; a decimal or hexadecimal one is taken too.
     Number,
+    /// A decimal number.
+    Fraction,
+    /// A number that stands for something else, such as a version or a mask.
+    Code,
     /// yes, no, true, false, on, off, 1, 0.
     Boolean,
     /// A number, with an optional K, M, G or T for powers of 1024.
@@ -23,7 +27,7 @@ impl Kind {
     pub fn takes(self, value: &str) -> bool {
         match self {
             Text => true,
-            Number => number(value).is_some(),
+            Number | Fraction | Code => number(value).is_some(),
             Boolean => boolean(value).is_some(),
             Bytes => bytes(value).is_some(),
             Time => duration(value).is_some(),
@@ -33,7 +37,7 @@ impl Kind {
     pub fn describe(self) -> &'static str {
         match self {
             Text => "a text",
-            Number => "a number",
+            Number | Fraction | Code => "a number",
             Boolean => "yes or no",
             Bytes => "a size such as 128M",
             Time => "a time such as PT30S",
@@ -41,7 +45,7 @@ impl Kind {
     }
 }
 
-use Kind::{Boolean, Bytes, Duration as Time, Number, Text};
+use Kind::{Boolean, Bytes, Code, Duration as Time, Fraction, Number, Text};
 
 /// The option with the number of votes.
 pub const WEIGHT: &str = "pc.weight";

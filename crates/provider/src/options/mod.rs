@@ -14,12 +14,14 @@ use crate::limits::FlowControlLimits;
 mod tests;
 
 mod kind;
+mod parameters;
 mod security;
 mod table;
 mod witness;
 
 #[cfg(test)]
 use kind::Kind;
+pub use parameters::{Parameter, ParameterValue};
 use table::{Effect, OPTIONS};
 
 /// The largest write set in bytes, whatever the option says: the lengths of the API and the log have 31 bits.

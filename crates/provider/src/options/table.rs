@@ -35,7 +35,7 @@ const fn once(name: &'static str, default: &'static str, kind: Kind, effect: Eff
 }
 
 use Effect::{Ignored, SetsOther, Works};
-use Kind::{Boolean, Bytes, Duration as Time, Number, Text};
+use Kind::{Boolean, Bytes, Code, Duration as Time, Fraction, Number, Text};
 
 /// The default of `gmcast.listen_addr`.
 pub const LISTEN_ADDRESS: &str = "tcp://0.0.0.0:4567";
@@ -86,13 +86,13 @@ pub const OPTIONS: &[OptionRow] = &[
     may("debug", "no", Boolean, Ignored(DEVELOPERS)),
     may("evs.auto_evict", "0", Number, Ignored(EVICTION)),
     may("evs.causal_keepalive_period", "PT1S", Time, Ignored(HEARTBEAT)),
-    may("evs.debug_log_mask", "0x1", Number, Ignored(DEVELOPERS)),
+    may("evs.debug_log_mask", "0x1", Code, Ignored(DEVELOPERS)),
     may("evs.delay_margin", "PT1S", Time, Ignored(EVICTION)),
     may("evs.delayed_keep_period", "PT30S", Time, Ignored(EVICTION)),
     may("evs.evict", "", Text, Ignored(EVICTION)),
     may("evs.inactive_check_period", "PT0.5S", Time, Ignored(ELECTION)),
     may("evs.inactive_timeout", "PT15S", Time, Ignored(ELECTION)),
-    may("evs.info_log_mask", "0", Number, Ignored(DEVELOPERS)),
+    may("evs.info_log_mask", "0", Code, Ignored(DEVELOPERS)),
     may("evs.install_timeout", "PT7.5S", Time, Ignored(GROUP_COMMUNICATION)),
     may("evs.join_retrans_period", "PT1S", Time, Ignored(GROUP_COMMUNICATION)),
     may("evs.keepalive_period", "PT1S", Time, Ignored(HEARTBEAT)),
@@ -102,7 +102,7 @@ pub const OPTIONS: &[OptionRow] = &[
     may("evs.suspect_timeout", "PT5S", Time, Ignored(ELECTION)),
     may("evs.use_aggregate", "true", Boolean, Ignored(GROUP_COMMUNICATION)),
     may("evs.user_send_window", "2", Number, Ignored(GROUP_COMMUNICATION)),
-    may("evs.version", "1", Number, Ignored(VERSIONS)),
+    may("evs.version", "1", Code, Ignored(VERSIONS)),
     may("evs.view_forget_timeout", "P1D", Time, Ignored(GROUP_COMMUNICATION)),
     once("gcache.dir", "", Text, Ignored(DATA_FOLDER)),
     may("gcache.freeze_purge_at_seqno", "-1", Number, Ignored(RETENTION)),
@@ -116,7 +116,7 @@ pub const OPTIONS: &[OptionRow] = &[
     once("gcache.size", "128M", Bytes, SetsOther("log.retain", "if `log.retain` is not set")),
     once("gcomm.thread_prio", "", Text, Ignored(THREADS)),
     may("gcs.fc_debug", "0", Number, Ignored(DEVELOPERS)),
-    may("gcs.fc_factor", "1.0", Number, Works("the pause ends when the queue is this fraction of the limit")),
+    may("gcs.fc_factor", "1.0", Fraction, Works("the pause ends when the queue is this fraction of the limit")),
     may(
         "gcs.fc_limit",
         "256",
@@ -133,9 +133,9 @@ pub const OPTIONS: &[OptionRow] = &[
         Works("`no`: the limit is `gcs.fc_limit` times the square root of the number of members"),
     ),
     may("gcs.max_packet_size", "64500", Bytes, Ignored("a write set is sent whole")),
-    may("gcs.max_throttle", "0.25", Number, Ignored(RECEIVE_QUEUE)),
+    may("gcs.max_throttle", "0.25", Fraction, Ignored(RECEIVE_QUEUE)),
     may("gcs.recv_q_hard_limit", "9223372036854775807", Bytes, Ignored(RECEIVE_QUEUE)),
-    may("gcs.recv_q_soft_limit", "0.25", Number, Ignored(RECEIVE_QUEUE)),
+    may("gcs.recv_q_soft_limit", "0.25", Fraction, Ignored(RECEIVE_QUEUE)),
     may("gcs.sync_donor", "no", Boolean, Works("`yes`: flow control waits for a node that sends an SST too")),
     may("gcs.vote_policy", "0", Number, Ignored("inconsistency votes are by majority, always")),
     once("gmcast.group", "", Text, Ignored("`wsrep_cluster_name` names the cluster")),
@@ -147,7 +147,7 @@ pub const OPTIONS: &[OptionRow] = &[
     may("gmcast.peer_timeout", "PT3S", Time, Ignored(ELECTION)),
     once("gmcast.segment", "0", Number, Ignored("every node is linked to every other one")),
     may("gmcast.time_wait", "PT5S", Time, Ignored("a node may connect again at once")),
-    once("gmcast.version", "0", Number, Ignored(VERSIONS)),
+    once("gmcast.version", "0", Code, Ignored(VERSIONS)),
     may("ist.recv_addr", "", Text, Ignored(NO_IST)),
     may("ist.recv_bind", "", Text, Ignored(NO_IST)),
     once("log.retain", "1G", Bytes, Works("minimum size of the log that the node keeps")),
@@ -183,7 +183,7 @@ pub const OPTIONS: &[OptionRow] = &[
     may("pc.linger", "PT20S", Time, Ignored(PRIMARY_COMPONENT)),
     may("pc.npvo", "false", Boolean, Ignored(PRIMARY_COMPONENT)),
     may("pc.recovery", "true", Boolean, Ignored("a restarted node always knows its cluster")),
-    may("pc.version", "0", Number, Ignored(VERSIONS)),
+    may("pc.version", "0", Code, Ignored(VERSIONS)),
     may("pc.wait_prim", "true", Boolean, Ignored(WAITS)),
     may("pc.wait_prim_timeout", "PT30S", Time, Ignored(WAITS)),
     may("pc.wait_restored_prim_timeout", "PT0S", Time, Ignored(WAITS)),
@@ -197,7 +197,7 @@ pub const OPTIONS: &[OptionRow] = &[
         ),
     ),
     once("protonet.backend", "asio", Text, Ignored(THREADS)),
-    once("protonet.version", "0", Number, Ignored(VERSIONS)),
+    once("protonet.version", "0", Code, Ignored(VERSIONS)),
     once(
         "raft.election_timeout",
         "PT1S",
@@ -213,7 +213,7 @@ pub const OPTIONS: &[OptionRow] = &[
         Works("a leader gives a sign this often: at most a third of `raft.election_timeout`"),
     ),
     may("repl.causal_read_timeout", "PT30S", Time, Works("how long a read with `wsrep_sync_wait` waits")),
-    may("repl.commit_order", "3", Number, Ignored("commits are always in the order of the seqnos")),
+    may("repl.commit_order", "3", Code, Ignored("commits are always in the order of the seqnos")),
     may("repl.key_format", "FLAT8", Text, Ignored("keys are hashes of 128 bits")),
     may(
         "repl.max_ws_size",
@@ -221,7 +221,7 @@ pub const OPTIONS: &[OptionRow] = &[
         Bytes,
         Works("maximum size of a transaction in bytes; a larger one gets an error"),
     ),
-    may("repl.proto_max", "11", Number, Ignored(VERSIONS)),
+    may("repl.proto_max", "11", Code, Ignored(VERSIONS)),
     may("signal", "", Text, Ignored(DEVELOPERS)),
     may("socket.checksum", "2", Number, Ignored(CHECKSUMS)),
     may(
