@@ -7,6 +7,7 @@ mod kills;
 mod mtr;
 mod mtr_as_dumps;
 mod mysql;
+mod newer_debian;
 mod provider_kills;
 mod replicate_streams;
 mod sim;
@@ -25,7 +26,7 @@ struct Task {
     run: fn(&Path, Skip<Args>) -> anyhow::Result<()>,
 }
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 11] = [
     Task {
         name: "tidy",
         arguments: &[],
@@ -43,6 +44,12 @@ const TASKS: [Task; 10] = [
         arguments: &[],
         about: "compares `hortator load` with MySQL's client, on MySQL servers (slow)",
         run: |repository, _| mysql::run(repository),
+    },
+    Task {
+        name: "debian",
+        arguments: &["[ARGUMENT OF cargo test]..."],
+        about: "runs the tests on Debian 13, with MariaDB 11.8 (slow; as root)",
+        run: newer_debian::run,
     },
     Task {
         name: "mtr",

@@ -20,10 +20,15 @@ const CACHE_FILE: &str = "galera.cache";
 /// The cache for missed write sets in tests, instead of 128 MiB on disk.
 const CACHE_SIZE: &str = "gcache.size=32M";
 
+/// With the plugin of MariaDB 11.8 that makes variables of options, Galera has none to isolate a node.
+const WITHOUT_OPTION_VARIABLES: &str = "--loose-plugin-wsrep-provider=OFF";
+
 /// The arguments of a node's server. `settings` are the caller's values of wsrep_provider_options.
 pub(crate) fn arguments(endpoints: &[Endpoint], index: usize, settings: &[&str]) -> Result<Vec<String>, Error> {
     let settings: Vec<&str> = [CACHE_SIZE].iter().chain(settings).copied().collect();
-    wsrep::arguments(Programs::provider()?, endpoints, index, &settings)
+    let mut arguments = wsrep::arguments(Programs::provider()?, endpoints, index, &settings)?;
+    arguments.push(WITHOUT_OPTION_VARIABLES.to_owned());
+    Ok(arguments)
 }
 
 /// Starts a cluster without data folders for the first time.

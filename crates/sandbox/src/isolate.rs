@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use hortator_mysql::Connection;
 
 use crate::node::{Node, POLL_TIMEOUT, START_TIMEOUT, State};
+use crate::provider_options::set_provider_options;
 use crate::sandbox::Sandbox;
 use crate::witness::Witness;
 use crate::{Error, Topology, wsrep};
@@ -74,8 +75,8 @@ impl Node<'_> {
         let mut options = self.connect_options();
         options.connect_timeout = POLL_TIMEOUT;
         options.read_timeout = Some(ISOLATE_TIMEOUT);
-        let statement = format!("SET GLOBAL wsrep_provider_options = '{ISOLATE}={}'", u8::from(is_isolated));
-        let done = Connection::open(&options).and_then(|mut connection| connection.execute(statement.as_bytes()));
+        let option = format!("{ISOLATE}={}", u8::from(is_isolated));
+        let done = Connection::open(&options).and_then(|mut connection| set_provider_options(&mut connection, &option));
         done.map_err(|error| self.statement(error))?;
         let isolated_pid = self.pid().filter(|_| is_isolated);
         self.sandbox().change(self.index(), |node| node.isolated_pid = isolated_pid)

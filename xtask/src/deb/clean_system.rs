@@ -26,10 +26,7 @@ pub(super) fn check(packages: &[PathBuf]) -> anyhow::Result<()> {
         let name = package.file_name().context("a package without a name")?;
         fs::copy(package, inside.join(name)).with_context(|| format!("copying {}", package.display()))?;
     }
-    // As the machine asks for packages, so does the new system.
-    for settings in ["etc/apt/apt.conf.d", "usr/local/share/ca-certificates", "etc/ssl/certs"] {
-        copy_files(&Path::new("/").join(settings), &root.join(settings))?;
-    }
+    copy_apt_settings(&root)?;
     fs::write(root.join("trial.sh"), TRIAL).context("writing the trial")?;
     let mounted = Mounted::new(&root)?;
     // Processes of their own: the trial sees none of this system, and whatever it leaves running ends with it.
@@ -40,8 +37,15 @@ pub(super) fn check(packages: &[PathBuf]) -> anyhow::Result<()> {
     trial
 }
 
+/// As this system asks for packages, so does the new one.
+pub(crate) fn copy_apt_settings(root: &Path) -> anyhow::Result<()> {
+    ["etc/apt/apt.conf.d", "usr/local/share/ca-certificates", "etc/ssl/certs"]
+        .into_iter()
+        .try_for_each(|settings| copy_files(&Path::new("/").join(settings), &root.join(settings)))
+}
+
 /// The mirror that this system uses for Debian itself.
-fn mirror() -> anyhow::Result<String> {
+pub(crate) fn mirror() -> anyhow::Result<String> {
     let arguments = ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"];
     let sites = String::from_utf8(output(Command::new("apt-get").args(arguments))?).context("apt-get's output")?;
     match sites.lines().find(|site| site.trim_end_matches('/').ends_with("/debian")) {

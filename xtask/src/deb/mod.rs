@@ -10,6 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
+pub(crate) use clean_system::{copy_apt_settings, mirror};
+
 /// The version of cargo-deb that the descriptions of the packages are written for.
 const CARGO_DEB: &str = "3.8.0";
 /// The crates that have a package.
@@ -107,7 +109,7 @@ fn packages_in(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Runs a program that has to succeed.
-fn succeed(command: &mut Command) -> anyhow::Result<()> {
+pub(crate) fn succeed(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("cannot run {}", command.get_program().display()))?;
     if !status.success() {
         bail!("{command:?} ended with {status}");

@@ -14,8 +14,9 @@ use super::output::{self, Test};
 use super::provider::Provider;
 use super::{Group, single_node};
 
-/// Where the package mariadb-test puts the suites.
-const INSTALLED: &str = "/usr/share/mysql/mysql-test";
+/// Where the package mariadb-test puts the suites: Debian 12's, and Debian 13's.
+const INSTALLED: [&str; 2] = ["/usr/share/mysql/mysql-test", "/usr/share/mariadb/mariadb-test"];
+/// It has this name in both.
 const PROGRAM: &str = "mysql-test-run.pl";
 /// The servers' sockets lie below: the path has to be short. The program takes what is behind a `-` in the path of a suite for
 /// something else.
@@ -54,7 +55,7 @@ impl Runner {
             .arg(format!("--parallel={SERVERS_IN_PARALLEL}"))
             .arg(format!("--testcase-timeout={TIMEOUT_MINUTES}"))
             .arg(format!("--suite={}", suites.join(",")))
-            .current_dir(INSTALLED)
+            .current_dir(installed())
             .env("WSREP_PROVIDER", &library)
             .env("HOME", self.folder.path())
             .stdin(Stdio::null())
@@ -93,7 +94,7 @@ impl Runner {
         if !folder.exists() {
             fs::create_dir(&folder)?;
             self.account.own(&folder)?;
-            single_node::copy_suites(Path::new(INSTALLED), &folder, self.account)?;
+            single_node::copy_suites(installed(), &folder, self.account)?;
         }
         Ok(group.suites.iter().map(|suite| folder.join(suite).display().to_string()).collect())
     }
@@ -101,14 +102,20 @@ impl Runner {
 
 /// The folder of all suites. Installs them where they are missing.
 pub(crate) fn suites_folder(repository: &Path) -> anyhow::Result<&'static Path> {
-    let folder = Path::new(INSTALLED);
-    let program = folder.join(PROGRAM);
     let script = repository.join("scripts/packages");
-    let installed = Command::new(&script).arg(&program).arg("mariadb-test").status();
-    if !installed.with_context(|| format!("cannot run {}", script.display()))?.success() || !program.is_file() {
+    let status = Command::new(&script).arg(installed().join(PROGRAM)).arg("mariadb-test").status();
+    let is_done = status.with_context(|| format!("cannot run {}", script.display()))?.success();
+    let folder = installed();
+    if !is_done || !folder.join(PROGRAM).is_file() {
         bail!("the server's suites are not installed; on Debian: apt-get install mariadb-test");
     }
     Ok(folder)
+}
+
+/// Where the suites are, or would be.
+fn installed() -> &'static Path {
+    let is_there = |folder: &&str| Path::new(folder).join(PROGRAM).is_file();
+    Path::new(INSTALLED.into_iter().find(is_there).unwrap_or(INSTALLED[0]))
 }
 
 /// A regular expression of the tests' own names.

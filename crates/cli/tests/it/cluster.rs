@@ -257,8 +257,8 @@ fn workers_are_held_back_where_a_node_has_little_room() {
     let text = format!("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));\n{}", statements("t", 400, 100));
     let (_folder, dump) = dump_file("dump.sql", text.as_bytes());
     let limit = |limit: u32| {
-        let set = format!("SET GLOBAL wsrep_provider_options = 'gcs.fc_limit={limit}'");
-        server.sandbox().node(2).connect().unwrap().execute(set.as_bytes()).unwrap();
+        let mut connection = server.sandbox().node(2).connect().unwrap();
+        hortator_sandbox::set_provider_options(&mut connection, &format!("gcs.fc_limit={limit}")).unwrap();
     };
     limit(1);
     let outcome = run(load_over(

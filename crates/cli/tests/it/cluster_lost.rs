@@ -57,8 +57,8 @@ fn wait_for(node: Node<'_>, status: &str, value: &str) {
 }
 
 fn isolate(node: Node<'_>, is_isolated: bool) {
-    let set = format!("SET GLOBAL wsrep_provider_options = 'gmcast.isolate={}'", u8::from(is_isolated));
-    node.connect().unwrap().execute(set.as_bytes()).unwrap();
+    let option = format!("gmcast.isolate={}", u8::from(is_isolated));
+    hortator_sandbox::set_provider_options(&mut node.connect().unwrap(), &option).unwrap();
 }
 
 #[test]

@@ -55,7 +55,8 @@ mod tests {
         let mut options = Options::default();
         options.set("gcs.fc_limit=20; gcache.size=1G; evs.suspect_timeout=PT1M30S; pc.ignore_sb=on", false).unwrap();
         let parameters = options.parameters();
-        let of = |name: &str| parameters.iter().find(|one| one.name == name).map(|one| (one.value.clone(), one.is_fixed));
+        let of =
+            |name: &str| parameters.iter().find(|one| one.name == name).map(|one| (one.value.clone(), one.is_fixed));
         assert_eq!(parameters.len(), OPTIONS.len());
         assert_eq!(of("gcs.fc_limit"), Some((ParameterValue::Integer(20), false)));
         assert_eq!(of("gcs.fc_factor"), Some((ParameterValue::Double(1.0), false)));

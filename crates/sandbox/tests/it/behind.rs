@@ -7,7 +7,7 @@ use std::time::Duration;
 use hortator_sandbox::{Builder, Node};
 
 use crate::cluster_fixture::{define, ids, wait_for};
-use crate::{ask, provider, run};
+use crate::{ask, provider, run, set_options};
 
 /// `gcs.fc_limit` of the slow node.
 const LIMIT: u64 = 8;
@@ -31,7 +31,7 @@ fn a_node_over_its_flow_control_limit_slows_the_cluster() {
     // Without a key, the applier scans the table for each row.
     run(first, &["USE d", "CREATE TABLE keyless (v INT)", "INSERT INTO keyless SELECT seq FROM seq_1_to_20000"]);
     assert_eq!(ids(slow).len(), 0);
-    run(slow, &[&format!("SET GLOBAL wsrep_provider_options = 'gcs.fc_limit={LIMIT}'")]);
+    set_options(slow, &format!("gcs.fc_limit={LIMIT}"));
 
     // A small write set that takes long to apply, and many after it.
     run(first, &["UPDATE d.keyless SET v = -v WHERE v > 19500"]);

@@ -10,7 +10,7 @@ use crate::cluster_fixture::{Writers, assert_logged, ids, is_non_primary, since,
 use crate::forced_bootstrap::{generation, goes_on_alone, has_rows, insert, start_position};
 use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
-use crate::{provider, run};
+use crate::{provider, set_options};
 
 const CONTINUES: &str = "pc.ignore_sb: this node bootstraps a cluster";
 const JOINS: &str = "That cluster has everything that this node has: it joins it";
@@ -62,7 +62,7 @@ fn a_crashed_node_comes_back_by_itself() {
 fn an_isolated_node_comes_back_while_it_runs() {
     let cluster = with_table(Builder::cluster(2));
     let [first, second] = [0, 1].map(|index| cluster.node(index));
-    run(first, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=yes'"]);
+    set_options(first, "pc.ignore_sb=yes");
     insert(second, 1);
     second.isolate().unwrap();
     wait_for("the first to continue", || goes_on_alone(first));
@@ -115,7 +115,7 @@ fn a_node_keeps_what_may_be_confirmed_unless_it_is_told_to_drop_it() {
     let cluster = two_nodes();
     let [first, second] = [0, 1].map(|index| cluster.node(index));
     // So that it does not continue alone itself.
-    run(first, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=no'"]);
+    set_options(first, "pc.ignore_sb=no");
     let arguments = arguments(first);
     let confirmed = cut_while_clients_write(first, second);
     let mut without: Vec<String> =

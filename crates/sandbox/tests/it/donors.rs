@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hortator_sandbox::{Builder, Node, Sandbox, State};
 
 use crate::cluster_fixture::{Writers, assert_logged, remove_provider_files, since, wait_for};
-use crate::{provider, run, signal, try_signal};
+use crate::{provider, set_options, signal, try_signal};
 
 /// A stopped (SIGSTOP) process of the state transfer script, the donor's or the joiner's.
 struct Script<'a> {
@@ -115,7 +115,7 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
         script
     });
     assert_ended(joiner, started, &since(joiner, from), &["the donor, node", "it is down or unreachable"]);
-    run(isolated.node, &["SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'"]);
+    set_options(isolated.node, "gmcast.isolate=0");
     writers.wait_for_more();
 
     // Anything that the donor's script still sends would reach the joiner's next server, which waits for the end of the

@@ -12,7 +12,7 @@ use hortator_sandbox::{Builder, Healed, Node, Sandbox, State};
 use crate::cluster_fixture::{ids, is_non_primary, remove_provider_files, since, wait_for, with_table};
 use crate::kills::arguments;
 use crate::manual_server::{Own, is_ready};
-use crate::run;
+use crate::{run, set_options};
 
 /// A client gives up after waiting this long for an answer.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(40);
@@ -37,7 +37,7 @@ pub fn generation(node: Node<'_>) -> String {
 }
 
 fn go_on_alone(node: Node<'_>) {
-    run(node, &["SET GLOBAL wsrep_provider_options = 'pc.bootstrap=yes'"]);
+    set_options(node, "pc.bootstrap=yes");
 }
 
 pub fn insert(node: Node<'_>, id: u32) {

@@ -63,6 +63,11 @@ fn run(node: Node<'_>, statements: &[&str]) {
     }
 }
 
+/// Sets options of a node's provider, as `name=value; name=value`.
+fn set_options(node: Node<'_>, options: &str) {
+    hortator_sandbox::set_provider_options(&mut node.connect().unwrap(), options).unwrap();
+}
+
 /// Sends a signal, by its name with a leading dash.
 fn signal(pid: u32, name: &str) {
     assert!(try_signal(pid, name), "{pid} is gone");

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use hortator_sandbox::{Builder, Node, Sandbox};
+use hortator_sandbox::{Builder, Node, Sandbox, set_provider_options};
 use tempfile::TempDir;
 
 use crate::cluster_fixture::{Writers, assert_logged, define, since, size, wait_for};
@@ -96,9 +96,7 @@ fn restart(node: Node<'_>, options: &str) -> Own {
 }
 
 pub fn set_options(node: Node<'_>, options: &str) -> Result<(), String> {
-    let statement = format!("SET GLOBAL wsrep_provider_options = '{options}'");
-    let mut connection = node.connect().unwrap();
-    connection.execute(statement.as_bytes()).map(drop).map_err(|error| error.to_string())
+    set_provider_options(&mut node.connect().unwrap(), options).map_err(|error| error.to_string())
 }
 
 fn logs(sandbox: &Sandbox) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::fs;
 use hortator_sandbox::{Builder, Node};
 
 use crate::cluster_fixture::{define, ids, since, wait_for};
-use crate::{ask, provider, run};
+use crate::{ask, provider, run, set_options};
 
 fn status(node: Node<'_>, name: &str) -> String {
     ask(node, &format!("SHOW STATUS LIKE 'wsrep_{name}'"))[0][1].clone()
@@ -83,7 +83,7 @@ fn the_error_log_tells_why_certification_failed_a_transaction_if_asked_to() {
     define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)"]);
     run(first, &["USE d", "CREATE TABLE keyless (v INT)", "INSERT INTO keyless SELECT seq FROM seq_1_to_30000"]);
     assert_eq!(ids(slow).len(), 0);
-    run(slow, &["SET GLOBAL wsrep_provider_options = 'cert.log_conflicts=yes'"]);
+    set_options(slow, "cert.log_conflicts=yes");
     // The slow node applies this for long, and does not see the row of the first one meanwhile.
     run(first, &["UPDATE d.keyless SET v = -v WHERE v > 29000", "INSERT INTO d.t VALUES (1)"]);
     let mut connection = slow.connect().unwrap();

@@ -7,7 +7,7 @@ use hortator_sandbox::{Builder, Healed, Node, Sandbox, Temporary};
 
 use crate::cluster_fixture::{assert_logged, define, is_non_primary, since, size, wait_for};
 use crate::disk::{Disk, Library};
-use crate::{ask, provider, run};
+use crate::{ask, provider, run, set_options};
 
 fn cluster(nodes: usize) -> Temporary {
     provider::build();
@@ -185,7 +185,7 @@ fn a_node_that_goes_on_alone_takes_fragments_again() {
     let _other = open_in_fragments(second, &["UPDATE d.t SET v = 2 WHERE id = 2"]);
     second.kill().unwrap();
     wait_for("the loss of the other", || is_non_primary(first));
-    run(first, &["SET GLOBAL wsrep_provider_options = 'pc.bootstrap=yes'"]);
+    set_options(first, "pc.bootstrap=yes");
     wait_for("it to go on alone", || is_synced_with(first, "1"));
     run_synced(first, &["UPDATE d.t SET v = 5 WHERE id = 1", "UPDATE d.t SET v = 5 WHERE id = 2"]);
     assert!(own.execute(b"COMMIT").unwrap_err().to_string().contains("1213"));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hortator_sandbox::{Builder, Node, Temporary};
 
 use crate::cluster_fixture::{ids, since, size, wait_for, with_table};
-use crate::run;
+use crate::{run, set_options};
 
 fn cluster_of(nodes: usize) -> Temporary {
     with_table(Builder::cluster(nodes).set("innodb_flush_log_at_trx_commit", "0"))
@@ -114,7 +114,7 @@ fn a_node_at_another_address_replaces_a_dead_one() {
 fn a_node_that_shuts_down_does_not_form_its_own_cluster() {
     let cluster = cluster_of(2);
     let [first, second] = [0, 1].map(|index| cluster.node(index));
-    cluster.nodes().for_each(|node| run(node, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=yes'"]));
+    cluster.nodes().for_each(|node| set_options(node, "pc.ignore_sb=yes"));
     second.kill().unwrap();
     first.stop().unwrap();
     cluster.start().unwrap();

@@ -6,7 +6,7 @@ use std::thread;
 use hortator_sandbox::{Builder, Node};
 
 use crate::cluster_fixture::{define, ids, wait_for};
-use crate::{ask, provider, run};
+use crate::{ask, provider, run, set_options};
 
 /// Rows that are ordered while the slow node cannot apply them: more than there are between two commit cuts.
 const ROWS: u64 = 2_000;
@@ -45,7 +45,7 @@ fn what_flow_control_holds_back_is_not_too_old_afterwards() {
         }
     });
     // From here on the slow node is over its limit, and nothing more is ordered.
-    run(slow, &["SET GLOBAL wsrep_provider_options = 'gcs.fc_limit=8'"]);
+    set_options(slow, "gcs.fc_limit=8");
     wait_for("a pause", || {
         cluster.nodes().any(|node| ask(node, "SHOW STATUS LIKE 'wsrep_flow_control_active'")[0][1] == "true")
     });

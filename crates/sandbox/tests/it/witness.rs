@@ -14,7 +14,7 @@ use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary, Witness};
 use crate::cluster_fixture::{Writers, create_to_fill, define, fill, ids, is_non_primary, wait_for};
 use crate::forced_bootstrap::goes_on_alone;
 use crate::lost_tail::rot;
-use crate::{ask, provider, run};
+use crate::{ask, provider, run, set_options};
 
 /// The provider, and the program of its witness.
 fn build() {
@@ -237,7 +237,7 @@ fn a_node_continues_alone_and_the_other_two_come_back() {
     let sandbox = cluster(2, "");
     let [first, second] = [0, 1].map(|index| sandbox.node(index));
     define(&sandbox, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
-    run(first, &["SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=yes'"]);
+    set_options(first, "pc.ignore_sb=yes");
     run(second, &["INSERT INTO d.t VALUES (1)"]);
     assert_eq!(ids(first), ["1"]);
     second.kill().unwrap();

@@ -18,7 +18,7 @@ use super::{NODES, Provider};
 use crate::cluster_fixture::remove_provider_files;
 use crate::disk::Lost;
 use crate::kills::dice::Dice;
-use crate::run;
+use crate::set_options;
 
 /// The time limit for a cluster to be complete again.
 pub const WAIT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -445,7 +445,7 @@ fn log_of(node: Node<'_>) -> String {
 }
 
 fn set_option(node: Node<'_>, option: &str) {
-    run(node, &[&format!("SET GLOBAL wsrep_provider_options = '{option}'")]);
+    set_options(node, option);
 }
 
 /// Lets a running node take part again.
