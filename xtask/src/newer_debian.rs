@@ -4,7 +4,6 @@
 //! they find this system's otherwise; what cargo has built here is used there, at the same paths.
 
 use std::env::{self, Args};
-use std::ffi::OsString;
 use std::fs;
 use std::iter::Skip;
 use std::path::{Path, PathBuf};
@@ -46,18 +45,20 @@ pub(crate) fn run(repository: &Path, arguments: Skip<Args>) -> anyhow::Result<()
         make(&root)?;
         fs::write(&is_ready, "").with_context(|| format!("writing {}", is_ready.display()))?;
     }
-    // Built here: the tests find everything up to date there.
-    succeed(Command::new(env!("CARGO")).current_dir(repository).args(["test", "--workspace", "--locked", "--no-run"]))?;
-    let mut given: Vec<OsString> = arguments.map(OsString::from).collect();
+    let mut given: Vec<String> = arguments.collect();
     if given.is_empty() {
-        given.push("--workspace".into());
+        given.push("--workspace".to_owned());
     }
-    if !given.iter().any(|argument| argument == "--") {
-        given.push("--".into());
-    }
+    let (of_cargo, of_tests) = match given.iter().position(|argument| argument == "--") {
+        Some(at) => given.split_at(at),
+        None => (&given[..], &[][..]),
+    };
+    // Built here: the tests find everything up to date there.
+    let mut build = Command::new(env!("CARGO"));
+    succeed(build.current_dir(repository).args(["test", "--locked", "--no-run"]).args(of_cargo))?;
     let mut tests = enter(&root, &shared_folders(repository)?);
-    tests.args(["env", "-C"]).arg(repository).arg(env!("CARGO")).args(["test", "--locked", "--offline"]).args(given);
-    tests.args(["--skip", LEFT_OUT]);
+    tests.args(["env", "-C"]).arg(repository).arg(env!("CARGO")).args(["test", "--locked", "--offline"]).args(of_cargo);
+    tests.args(["--", "--skip", LEFT_OUT]).args(of_tests.iter().skip(1));
     succeed(&mut tests).context("not all tests pass there")
 }
 

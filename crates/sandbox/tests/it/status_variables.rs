@@ -21,7 +21,10 @@ fn all_nodes_agree_on_term_leader_and_indexes_and_the_leader_knows_each_peer() {
     let options = "metrics.file=node.prom; metrics.interval=PT1S; evs.suspect_timeout=PT30S; cert.log_conflicts=yes";
     let cluster = Builder::cluster(3).set("wsrep_provider_options", options).start_temporary().unwrap();
     let nodes: Vec<Node<'_>> = cluster.nodes().collect();
-    define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)", "FLUSH /*M!110500 GLOBAL */ STATUS"]);
+    define(
+        &cluster,
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id BIGINT PRIMARY KEY)", "FLUSH /*M!110500 GLOBAL */ STATUS"],
+    );
     run(nodes[0], &["USE d", "INSERT INTO d.t SELECT seq FROM seq_1_to_10", "INSERT INTO d.t VALUES (11)"]);
     nodes.iter().for_each(|node| assert_eq!(ids(*node).len(), 11));
 
