@@ -1,7 +1,7 @@
 //! `cargo xtask debian`: the tests on the Debian release after ours, whose servers are newer: MariaDB 11.8 on Debian 13.
 //!
 //! The system is made once, in a folder of target/, and kept. There the tests find its servers, clients and scripts where
-//! they find this system's otherwise; what cargo has built here is used there, at the same paths.
+//! they find this system's otherwise; the repository and cargo are at the same paths.
 
 use std::env::{self, Args};
 use std::fs;
@@ -53,11 +53,17 @@ pub(crate) fn run(repository: &Path, arguments: Skip<Args>) -> anyhow::Result<()
         Some(at) => given.split_at(at),
         None => (&given[..], &[][..]),
     };
-    // Built here: the tests find everything up to date there.
-    let mut build = Command::new(env!("CARGO"));
-    succeed(build.current_dir(repository).args(["test", "--locked", "--no-run"]).args(of_cargo))?;
+    // Built there, in a folder of its own: what is linked with newer libraries does not run here.
+    let build = repository.join("target").join(format!("{SUITE}-build"));
+    succeed(Command::new(env!("CARGO")).current_dir(repository).args(["fetch", "--locked"]))?;
     let mut tests = enter(&root, &shared_folders(repository)?);
-    tests.args(["env", "-C"]).arg(repository).arg(env!("CARGO")).args(["test", "--locked", "--offline"]).args(of_cargo);
+    tests
+        .args(["env", "-C"])
+        .arg(repository)
+        .arg(format!("CARGO_TARGET_DIR={}", build.display()))
+        .arg(env!("CARGO"))
+        .args(["test", "--locked", "--offline"])
+        .args(of_cargo);
     tests.args(["--", "--skip", LEFT_OUT]).args(of_tests.iter().skip(1));
     succeed(&mut tests).context("not all tests pass there")
 }
