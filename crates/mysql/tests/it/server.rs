@@ -47,6 +47,12 @@ impl Server {
         Server { running: Arc::new(Running { sandbox, certificates: None }) }
     }
 
+    /// A server without TLS. From MariaDB 11.4 on, a server makes itself a certificate.
+    pub fn without_tls() -> Server {
+        let sandbox = Builder::standalone().set("ssl", "0").start_temporary().unwrap();
+        Server { running: Arc::new(Running { sandbox, certificates: None }) }
+    }
+
     /// As root over the socket.
     pub fn options(&self) -> ConnectOptions {
         self.running.sandbox.node(0).connect_options()

@@ -100,7 +100,7 @@ fn schemas_in_character_sets_of_wide_characters() {
         }
         let done = connection.execute(b"insert into t values (@a := 1), (2)").unwrap();
         assert_eq!(done.info, b"Records: 2  Duplicates: 0  Warnings: 0", "{charset}");
-        let many = "set sql_mode = 'traditional', sql_notes = 0, sort_buffer_size = 20000, sql_warnings = 0, \
+        let many = "set sql_mode = 'traditional', sql_notes = 0, sort_buffer_size = 20000, div_precision_increment = 5, \
                     join_buffer_size = 2000, optimizer_switch = 'mrr=on'";
         connection.execute(many.as_bytes()).unwrap();
         assert_eq!(connection.take_session_changes().variables.len(), 6, "{charset}");

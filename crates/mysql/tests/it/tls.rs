@@ -105,7 +105,7 @@ fn invalid_certificate_files() {
 
 #[test]
 fn a_server_without_tls() {
-    let server = Server::own();
+    let server = Server::without_tls();
     let mut options = server.options();
     options.tls = Tls::Required(TlsSettings::default());
     let error = Connection::open(&options).unwrap_err().to_string();

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 
 pub mod abi;
 mod allowlist;
@@ -65,6 +65,17 @@ pub unsafe extern "C" fn wsrep_init_allowlist_service_v1(service: *const Allowli
 pub extern "C" fn wsrep_deinit_allowlist_service_v1() {
     allowlist::set(None);
 }
+
+/// The server offers to take events for its `wsrep_status_file`. None are sent; without this function, a server with its
+/// plugin of options warns at each start.
+#[unsafe(no_mangle)]
+pub extern "C" fn wsrep_init_event_service_v1(_service: *const c_void) -> c_int {
+    Status::Ok as c_int
+}
+
+/// The offer ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn wsrep_deinit_event_service_v1() {}
 
 /// Fills the server's table with the function that gives the options with their types. The server calls it after init.
 ///
