@@ -23,7 +23,7 @@ pub unsafe extern "C" fn get_parameters(
     unsafe {
         with(wsrep, Status::Fatal, |provider| {
             for parameter in provider.node.parameters() {
-                hand_over(&parameter, callback, context);
+                send_to(&parameter, callback, context);
             }
             Status::Ok
         })
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn get_parameters(
 }
 
 /// A value with a zero byte is no text of C: it is left out.
-unsafe fn hand_over(parameter: &Parameter, callback: ParameterCallback, context: *mut c_void) {
+unsafe fn send_to(parameter: &Parameter, callback: ParameterCallback, context: *mut c_void) {
     let Ok(name) = CString::new(parameter.name) else { return };
     let text;
     let (kind, value) = match &parameter.value {
