@@ -248,8 +248,10 @@ impl<'l> MainSession<'l> {
         self.left_behind.schema |= changes.schema.is_some() || self.is_of_default_schema(info);
         let is_block = info.is(Trait::Compound) || info.is(Trait::SeveralStatements);
         self.is_stale |= is_block;
-        self.left_behind.ran_routines |= info.is(Trait::MayCallFunction)
-            || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_));
+        // Row events run no triggers. What they have locked, a sequence above all, keeps a question about routines waiting.
+        self.left_behind.ran_routines |= !info.is(Trait::AppliesEvents)
+            && (info.is(Trait::MayCallFunction)
+                || info.is(Trait::WritesRows) && !matches!(info.kind, StatementKind::Rows(_)));
         if Tracker::is_switched_by(&info.assignments) {
             let _ = self.connection.track_session();
             // What else it assigns may be reported no more.
@@ -272,6 +274,10 @@ impl<'l> MainSession<'l> {
             let _ = self.connection.track_session();
         }
         self.left_behind.schema |= changes.schema.is_some();
+        if is_set && self.tracker.has_unread() {
+            // It disturbs nothing that a SET leaves. What fails now is read before the next statement.
+            let _ = self.tracker.read_unread(&mut self.connection);
+        }
         if !Arc::ptr_eq(&before, self.tracker.state()) {
             self.dialect = self.tracker.state().dialect(self.server);
         }

@@ -282,7 +282,9 @@ impl Reader {
             Ok(_) => {
                 self.tracker.assigned(assignments);
                 self.tracker.follow(&mut self.connection)?;
-                self.database.clone_from(&self.tracker.state().database);
+                if matches!(info.kind, StatementKind::Use(_)) {
+                    self.database.clone_from(&self.tracker.state().database);
+                }
                 Ok(())
             }
             // A schema that the dump is yet to make.

@@ -38,6 +38,17 @@ const NULLABLE: &[&str] = &[
 /// Asks for all variables of a session.
 const SHOW_VARIABLES: &[u8] = b"SHOW SESSION VARIABLES";
 
+/// The same as bytes, whatever the character set of results is, for one that ASCII is not a part of; slower.
+fn variables_as_bytes(flavor: Flavor) -> Vec<u8> {
+    let table = match flavor {
+        Flavor::MariaDb => "information_schema.SESSION_VARIABLES",
+        Flavor::MySql => "performance_schema.session_variables",
+    };
+    // With a limit, since the session may have one.
+    let names = "CAST(VARIABLE_NAME AS BINARY), CAST(VARIABLE_VALUE AS BINARY)";
+    format!("SELECT {names} FROM {table} LIMIT 100000").into_bytes()
+}
+
 /// Variables of a session by lower-case name; `None` is NULL.
 pub(crate) type Variables = BTreeMap<String, Option<Vec<u8>>>;
 
@@ -230,11 +241,6 @@ impl SessionState {
         self.changed.contains_key(name)
     }
 
-    /// A variable's value when the session began; empty for NULL and for one that the server does not have.
-    fn initial_value(&self, name: &str) -> &[u8] {
-        self.initial.get(name).and_then(Option::as_deref).unwrap_or_default()
-    }
-
     /// A variable's value, which may be NULL; `None` for one that the server does not have.
     fn variable(&self, name: &str) -> Option<Option<&[u8]>> {
         self.changed.get(name).or_else(|| self.initial.get(name)).map(Option::as_deref)
@@ -282,10 +288,11 @@ fn global_variables(connection: &mut Connection) -> BTreeSet<String> {
     // With a limit, since the session may have one.
     let query = match connection.version().flavor {
         Flavor::MariaDb => {
-            "SELECT VARIABLE_NAME FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_SCOPE = 'GLOBAL' LIMIT 100000"
+            "SELECT CAST(VARIABLE_NAME AS BINARY) FROM information_schema.SYSTEM_VARIABLES \
+             WHERE VARIABLE_SCOPE = 'GLOBAL' LIMIT 100000"
         }
         Flavor::MySql => {
-            "SELECT VARIABLE_NAME FROM performance_schema.session_variables WHERE VARIABLE_NAME NOT IN \
+            "SELECT CAST(VARIABLE_NAME AS BINARY) FROM performance_schema.session_variables WHERE VARIABLE_NAME NOT IN \
              (SELECT VARIABLE_NAME FROM performance_schema.variables_by_thread \
              WHERE THREAD_ID = PS_CURRENT_THREAD_ID()) LIMIT 100000"
         }

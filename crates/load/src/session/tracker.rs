@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hortator_mysql::{Connection, Error, SessionChanges};
 
 use super::shared_reports::{self, INSERT_ID};
-use super::{SHOW_VARIABLES, SessionState, as_reported, global_variables, variables_of};
+use super::{SHOW_VARIABLES, SessionState, as_reported, global_variables, variables_as_bytes, variables_of};
 use crate::analysis::{Assignments, is_propagated, is_session_local};
 
 /// Variables that switch the server's reports.
@@ -29,6 +29,10 @@ pub struct Tracker {
     has_exact_reports: bool,
     /// Variables that may have other values than the state says.
     unread: BTreeSet<&'static str>,
+    /// What SETs have assigned since the last report, by their words.
+    assigned: BTreeSet<String>,
+    /// They may have assigned more, by functions.
+    may_have_assigned: bool,
 }
 
 impl Tracker {
@@ -52,6 +56,8 @@ impl Tracker {
             reported_number: None,
             has_exact_reports,
             unread: BTreeSet::new(),
+            assigned: BTreeSet::new(),
+            may_have_assigned: false,
         };
         tracker.refresh(main)?;
         Ok(tracker)
@@ -69,8 +75,11 @@ impl Tracker {
     /// What the server or the connection says.
     pub fn refresh(&mut self, main: &mut Connection) -> Result<(), Error> {
         // As bytes: the answer must not depend on character_set_results.
+        let results = self.state.value("character_set_results");
+        let is_wide = [b"ucs2".as_slice(), b"utf16", b"utf32"].iter().any(|charset| results.starts_with(charset));
+        let variables = if is_wide { variables_as_bytes(main.version().flavor) } else { SHOW_VARIABLES.to_vec() };
         // With a limit, since the session may have one.
-        let questions = [SHOW_VARIABLES.to_vec(), b"SELECT CAST(DATABASE() AS BINARY) LIMIT 1".to_vec()];
+        let questions = [variables, b"SELECT CAST(DATABASE() AS BINARY) LIMIT 1".to_vec()];
         let mut answers = main.fetch_each(&questions)?.into_iter();
         let variables = variables_of(answers.next().unwrap_or_default());
         let row = answers.next().and_then(|rows| rows.into_iter().next());
@@ -103,33 +112,25 @@ impl Tracker {
         !self.unread.is_empty()
     }
 
-    /// Reads what reports have left open; gives what FOUND_ROWS() was before. A session that answers no question, such as
-    /// a prepared XA transaction, is asked again.
+    /// Reads what reports have left open. FOUND_ROWS(), the warnings and the last number stay; ROW_COUNT() is 0 then, as
+    /// behind any SET. A session that takes no SET now, such as a prepared XA transaction, is asked again.
     ///
     /// # Errors
     /// What the server or the connection says.
-    pub fn read_unread(&mut self, main: &mut Connection) -> Result<u64, Error> {
-        let state = &self.state;
-        let is_switch = |name: &str| matches!(state.initial_value(name), b"ON" | b"OFF");
-        let question = shared_reports::question(self.unread.iter().copied(), is_switch);
-        let mut values = main.fetch(&question)?.into_iter().flatten();
-        let number = |value: Option<Vec<u8>>| std::str::from_utf8(&value?).ok()?.parse::<u64>().ok();
-        let found_rows = number(values.next().flatten()).unwrap_or_default();
-        let mut read = (**state).clone();
-        for (name, value) in self.unread.iter().zip(values) {
-            if *name == INSERT_ID {
-                self.reported_number = number(value);
-                continue;
+    pub fn read_unread(&mut self, main: &mut Connection) -> Result<(), Error> {
+        shared_reports::read(main, self.unread.iter().copied())?;
+        let mut state = (*self.state).clone();
+        for (name, value) in main.take_session_changes().variables {
+            let name = String::from_utf8_lossy(&name).into_owned();
+            if name == INSERT_ID {
+                self.reported_number = parsed(&value);
+            } else if self.unread.contains(&*name) {
+                state.set(&name, as_reported(&name, value));
             }
-            let value = match value {
-                Some(digit) if is_switch(name) => Some(if digit == b"0" { b"OFF".to_vec() } else { b"ON".to_vec() }),
-                value => as_reported(name, value.unwrap_or_default()),
-            };
-            read.set(name, value);
         }
-        self.set(read);
+        self.set(state);
         self.unread.clear();
-        Ok(found_rows)
+        Ok(())
     }
 
     /// Takes in what the server has reported of a session that only follows the dump's.
@@ -142,7 +143,7 @@ impl Tracker {
             return Ok(());
         }
         match self.read_unread(session) {
-            Ok(_) | Err(Error::Server(_)) => Ok(()),
+            Ok(()) | Err(Error::Server(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -160,13 +161,16 @@ impl Tracker {
             let name = String::from_utf8_lossy(name).into_owned();
             switched |= name.starts_with(REPORTING);
             if name == INSERT_ID {
-                self.reported_number = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+                self.reported_number = parsed(value);
             }
             if is_session_local(&name) && !is_set {
                 // A routine has set it.
                 self.session_local.insert(name);
             } else if (is_propagated(&name) || name == "wait_timeout") && !restored.contains(&name) {
                 let value = as_reported(&name, value.clone());
+                if let Some(alias) = shared_reports::alias_of(&name).filter(|alias| state.variable(alias).is_some()) {
+                    state.set(alias, value.clone());
+                }
                 state.set(&name, value);
             }
         }
@@ -177,29 +181,39 @@ impl Tracker {
         switched
     }
 
-    /// Takes note of the variables that reports leave open.
+    /// Takes note of the variables that reports leave open: those that were assigned, or the whole group where that is not
+    /// known.
     fn note_left_open(&mut self, reported: &[(Vec<u8>, Vec<u8>)], is_set: bool) {
+        let assigned = std::mem::take(&mut self.assigned);
+        let is_known = is_set && !std::mem::take(&mut self.may_have_assigned);
         let state = &self.state;
         let is_reported = |name: &str| reported.iter().any(|(found, _)| found == name.as_bytes());
-        let names = reported.iter().filter_map(|(name, _)| std::str::from_utf8(name).ok());
-        let names = names.filter(|name| {
+        for (name, _) in reported {
+            let Ok(name) = std::str::from_utf8(name) else { continue };
             // SET NAMES: MariaDB does not report the collation that comes with it, and another one would bring back its own
             // character set.
-            let is_names = *name == "character_set_connection" && !is_reported("collation_connection");
-            is_names || !self.has_exact_reports
-        });
-        for name in names {
-            let group = shared_reports::group_of(name).iter().copied();
-            self.unread.extend(group.filter(|other| is_propagated(other) && state.variable(other).is_some()));
-            if !shared_reports::is_number(name) {
+            let is_names = name == "character_set_connection" && !is_reported("collation_connection");
+            if self.has_exact_reports && !is_names {
                 continue;
             }
-            if !is_set {
-                // A routine has set it, or another one of its group.
-                self.session_local.insert("timestamp".to_owned());
+            if shared_reports::is_number(name) {
+                if !is_set {
+                    // A routine has set it, or another one of its group.
+                    self.session_local.insert("timestamp".to_owned());
+                }
+                if self.next_number || !is_set {
+                    self.unread.insert(INSERT_ID);
+                }
+                continue;
             }
-            if self.next_number || !is_set {
-                self.unread.insert(INSERT_ID);
+            let group = || {
+                let names = shared_reports::group_of(name).iter().copied();
+                names.filter(|other| is_propagated(other) && state.variable(other).is_some())
+            };
+            let named: Vec<&str> = group().filter(|other| assigned.contains(*other)).collect();
+            match is_known && !named.is_empty() {
+                true => self.unread.extend(named),
+                false => self.unread.extend(group()),
             }
         }
     }
@@ -224,6 +238,10 @@ impl Tracker {
 
     /// Takes note of what a SET has assigned that the server does not report.
     pub fn assigned(&mut self, assignments: &Assignments) {
+        if !self.has_exact_reports {
+            self.assigned.extend(assignments.propagated.iter().cloned());
+            self.may_have_assigned |= assignments.reads_beyond_session;
+        }
         for (name, is_reset) in &assignments.session_local {
             if *is_reset {
                 self.session_local.remove(name);
@@ -268,4 +286,9 @@ impl Tracker {
         self.is_one_shot = self.next_number;
         self.is_for_reads &= self.is_one_shot;
     }
+}
+
+/// A reported number.
+fn parsed(value: &[u8]) -> Option<u64> {
+    std::str::from_utf8(value).ok()?.parse().ok()
 }

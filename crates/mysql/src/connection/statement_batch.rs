@@ -32,6 +32,15 @@ impl Connection {
         outcome.map_err(|failure| self.explain("waiting for the answer to statements", failure))
     }
 
+    /// Runs statements without result sets, in one packet where the connection allows that, up to the first that fails.
+    /// Errors as in [`Connection::query`].
+    pub fn execute_each(&mut self, statements: &[Vec<u8>]) -> Result<(), Error> {
+        if !self.has_multi_statements || statements.len() < 2 {
+            return statements.iter().try_for_each(|statement| self.execute(statement).map(drop));
+        }
+        self.query_batch(&statements.join(&b';'), &mut ResultSets(Vec::new()), &mut Vec::new())
+    }
+
     /// Runs queries that have one result set each, in one packet where the connection allows that, and returns the rows
     /// of each: for small answers. Errors as in [`Connection::query`].
     pub fn fetch_each(&mut self, queries: &[Vec<u8>]) -> Result<Vec<Vec<Row>>, Error> {

@@ -77,16 +77,15 @@ impl MainSession<'_> {
     }
 
     fn read_state(&mut self) -> Result<(), Error> {
-        let mut found_rows = None;
         if std::mem::take(&mut self.is_stale) {
-            found_rows = Some(found_rows::read(&mut self.connection).unwrap_or(0));
+            let rows = found_rows::read(&mut self.connection).unwrap_or(0);
             self.tracker.refresh(&mut self.connection)?;
+            found_rows::restore(&mut self.connection, rows)?;
         }
-        if self.tracker.has_unread() {
-            let rows = self.tracker.read_unread(&mut self.connection)?;
-            found_rows.get_or_insert(rows);
+        match self.tracker.has_unread() {
+            true => self.tracker.read_unread(&mut self.connection),
+            false => Ok(()),
         }
-        found_rows::restore(&mut self.connection, found_rows.unwrap_or(0))
     }
 
     /// Makes LAST_INSERT_ID() what it would be, had the workers' statements run here.
