@@ -20,7 +20,6 @@ struct Group {
 const GROUPS: [Group; 4] = [
     Group {
         names: &[
-            // Known from the status of each answer.
             "autocommit",
             "check_constraint_checks",
             "explicit_defaults_for_timestamp",
@@ -53,6 +52,9 @@ const GROUPS: [Group; 4] = [
 /// The number of the next row that the server numbers.
 pub(super) const INSERT_ID: &str = "insert_id";
 
+/// The first is known from the status of each answer. While the second is on, what reads a variable is counted itself.
+const NOT_READ: [&str; 2] = ["autocommit", "profiling"];
+
 /// Two names of one variable each, of which any server reports one.
 const ALIASES: [(&str, &str); 3] = [
     ("default_storage_engine", "storage_engine"),
@@ -81,6 +83,11 @@ pub(super) fn are_exact(main: &mut Connection) -> Result<bool, Error> {
 /// The variables that a report of this one may stand for.
 pub(super) fn group_of(name: &str) -> &'static [&'static str] {
     group(name).map(|group| group.names).unwrap_or_default()
+}
+
+/// Whether such a variable is to be read.
+pub(super) fn can_be_read(name: &str) -> bool {
+    !NOT_READ.contains(&name)
 }
 
 /// Whether a report of this variable may stand for [`INSERT_ID`].

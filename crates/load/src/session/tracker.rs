@@ -206,15 +206,13 @@ impl Tracker {
                 }
                 continue;
             }
-            let group = || {
-                let names = shared_reports::group_of(name).iter().copied();
-                names.filter(|other| is_propagated(other) && state.variable(other).is_some())
+            let group = shared_reports::group_of(name);
+            let names_some = is_known && group.iter().any(|other| assigned.contains(*other));
+            let is_open = |other: &&str| {
+                let can_be_read = shared_reports::can_be_read(other) && state.variable(other).is_some();
+                can_be_read && (!names_some || assigned.contains(*other))
             };
-            let named: Vec<&str> = group().filter(|other| assigned.contains(*other)).collect();
-            match is_known && !named.is_empty() {
-                true => self.unread.extend(named),
-                false => self.unread.extend(group()),
-            }
+            self.unread.extend(group.iter().copied().filter(is_open));
         }
     }
 
@@ -240,6 +238,7 @@ impl Tracker {
     pub fn assigned(&mut self, assignments: &Assignments) {
         if !self.has_exact_reports {
             self.assigned.extend(assignments.propagated.iter().cloned());
+            self.assigned.extend(assignments.autocommit.then(|| "autocommit".to_owned()));
             self.may_have_assigned |= assignments.reads_beyond_session;
         }
         for (name, is_reset) in &assignments.session_local {
