@@ -38,4 +38,5 @@ mod query;
 pub mod rules;
 pub mod snapshot;
 pub mod source;
+mod statement_text;
 pub mod transaction;

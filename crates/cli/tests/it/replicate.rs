@@ -21,6 +21,7 @@ mod side_by_side;
 mod snapshot;
 mod snapshot_changes;
 mod snapshot_merged;
+mod source_collations;
 mod stream_kinds;
 mod streams;
 mod target_definitions;

@@ -13,7 +13,9 @@ pub(super) const SESSION: [&str; 3] = [
     BASE_MODE,
 ];
 /// What a target may not know, or not allow.
-pub(super) const OPTIONAL_SESSION: [&str; 4] = [
+pub(super) const OPTIONAL_SESSION: [&str; 5] = [
+    // A source that does not name a collation means the default one of the character set.
+    "SET SESSION character_set_collations = ''",
     "SET SESSION explicit_defaults_for_timestamp = 1",
     "SET SESSION binlog_format = ROW",
     "SET SESSION system_versioning_alter_history = KEEP",
