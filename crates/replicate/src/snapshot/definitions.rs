@@ -57,7 +57,8 @@ pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {
     let mut all = before;
     all.push(create.clone());
     if object.kind == Kind::Event {
-        behind.push([b"ALTER EVENT ".as_slice(), &object.quoted(), b" DISABLE ON SLAVE"].concat());
+        // In its session: ALTER EVENT replaces its character set and collation by those of the session.
+        behind.insert(0, [b"ALTER EVENT ".as_slice(), &object.quoted(), b" DISABLE ON SLAVE"].concat());
     }
     if object.kind == Kind::Sequence {
         let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();

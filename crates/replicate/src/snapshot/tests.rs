@@ -91,5 +91,5 @@ fn an_event_is_made_in_its_session_and_disabled() {
             "SET SESSION timestamp = 7",
         ]
     );
-    assert_eq!(all.last().unwrap(), "ALTER EVENT `d`.`e` DISABLE ON SLAVE");
+    assert_eq!(all[create + 1], "ALTER EVENT `d`.`e` DISABLE ON SLAVE");
 }
