@@ -14,6 +14,7 @@ mod files;
 mod kills;
 mod large_transactions;
 mod monitoring;
+mod newer_versions;
 mod other_engines;
 mod rule_corners;
 mod rules;

@@ -7,7 +7,7 @@
 //!   BIT, ENUM, SET               c + 0                  3                        a name may mean two members
 //!   dates and times              c                      '2020-02-30 …'           time_zone is UTC on both sides
 //!   utf8mb4, utf8mb3, latin1     c                      '…'                      others: as stored, _sjis 0x…
-//!   bytes, geometry              c                      0x…
+//!   bytes, geometry, vectors     c                      0x…
 //! ```
 
 use hortator_mysql::quote_identifier;
@@ -72,9 +72,9 @@ impl CopiedColumn {
                     false => (with("CAST(", " AS BINARY)"), Form::HexOf(charset.to_owned())),
                 }
             }
-            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" | "geometry" | "point"
-            | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon" | "geometrycollection"
-            | "geomcollection" => (with("", ""), Form::Hex),
+            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" | "vector" | "geometry"
+            | "point" | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon"
+            | "geometrycollection" | "geomcollection" => (with("", ""), Form::Hex),
             _ => return None,
         };
         Some(CopiedColumn { name, expression, form })
