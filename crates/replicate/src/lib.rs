@@ -35,6 +35,7 @@ mod keys;
 pub mod monitoring;
 pub mod preflight;
 mod query;
+mod row_end;
 pub mod rules;
 pub mod snapshot;
 pub mod source;

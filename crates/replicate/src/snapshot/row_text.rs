@@ -12,6 +12,8 @@
 
 use hortator_mysql::quote_identifier;
 
+use crate::row_end;
+
 /// The session in which these literals mean what is stored. STRICT: a value that does not fit is an error.
 pub(super) const SESSION: &str = "SET NAMES utf8mb4;\nSET SESSION time_zone = '+00:00', foreign_key_checks = 0, \
     check_constraint_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES,ALLOW_INVALID_DATES';\n";
@@ -38,6 +40,8 @@ pub(super) enum Form {
     Hex,
     /// Bytes of this character set.
     HexOf(String),
+    /// The moment when a row begins or ends, for a target that knows TIMESTAMPs to 2106 or not.
+    RowTime { goes_to_2106: bool },
 }
 
 /// A column that is copied.
@@ -100,7 +104,14 @@ impl CopiedColumn {
     /// A moment at which a row of a table with history begins or ends.
     pub(super) fn row_time(name: &[u8]) -> CopiedColumn {
         let name = quote_identifier(name);
-        CopiedColumn { expression: name.clone(), name, form: Form::Quoted }
+        CopiedColumn { expression: name.clone(), name, form: Form::RowTime { goes_to_2106: false } }
+    }
+
+    /// For a target of this version, as in version comments.
+    pub(super) fn set_target(&mut self, version: u32) {
+        if let Form::RowTime { goes_to_2106 } = &mut self.form {
+            *goes_to_2106 = row_end::goes_to_2106(version);
+        }
     }
 }
 
@@ -216,6 +227,7 @@ fn literal(form: &Form, value: Option<&[u8]>, text: &mut Vec<u8>) {
     match form {
         Form::Number | Form::EnumNumber => text.extend_from_slice(value),
         Form::Quoted => quoted(value, text),
+        Form::RowTime { goes_to_2106 } => quoted(row_end::text(value, *goes_to_2106), text),
         // `0x` alone is no number, and no bytes.
         Form::Hex | Form::HexOf(_) if value.is_empty() => text.extend_from_slice(b"''"),
         Form::Hex => hex(value, text),

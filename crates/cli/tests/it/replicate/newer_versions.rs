@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::compared::verify;
 use super::fan_in::{FanIn, run, texts};
+use super::rules::{says_ok, stops_with};
 use super::snapshot::copied;
+use super::source_collations::{apply_log, log_of};
 
 /// A transaction that has read a table, and changes a row of it which another session has changed since: with
 /// `innodb_snapshot_isolation`, the default since 11.6, that is an error, and the transaction is rolled back.
@@ -126,4 +128,42 @@ fn types_and_values_that_are_copied() {
     run(&fan_in.sources[0], CHANGES);
     fan_in.catch_up();
     fan_in.assert_equal(&["d"]);
+}
+
+/// The end of a current row of a table with history is another one before MariaDB 11.5 and since: the rows stay current.
+#[test]
+fn rows_with_history_of_other_versions() {
+    for log in ["10_11.000001", "11_8.000001"] {
+        let recovery = apply_log(log);
+        let rows = |query: &str| texts(&recovery.fan_in.target, query);
+        assert_eq!(rows("SELECT * FROM d1.history ORDER BY id"), [["1", "2"], ["3", "3"]], "{log}");
+        let all = "SELECT id, v, row_end > '2037-01-01' FROM d1.history FOR SYSTEM_TIME ALL ORDER BY id, v";
+        assert_eq!(rows(all), [["1", "1", "0"], ["1", "2", "1"], ["2", "2", "0"], ["3", "3", "1"]], "{log}");
+        // A column of the same type with the same value is only a time.
+        let named = "SELECT id, UNIX_TIMESTAMP(note) FROM d1.named ORDER BY id";
+        assert_eq!(rows(named), [["7", ""], ["8", "2147483647.999999"]], "{log}");
+        // The target goes on with them.
+        run(&recovery.fan_in.target, &["DELETE FROM d1.named", "UPDATE d1.history SET v = 9"]);
+        assert_eq!(rows("SELECT id FROM d1.named"), [[""; 1]; 0], "{log}");
+        assert_eq!(rows("SELECT * FROM d1.history ORDER BY id"), [["1", "9"], ["3", "9"]], "{log}");
+    }
+}
+
+/// A TIMESTAMP after 2038 stops its source where the target has none: it would become one before 1970.
+#[test]
+fn times_after_2038() {
+    let recovery = log_of("11_8_late.000001");
+    let fan_in = &recovery.fan_in;
+    run(&fan_in.target, &["CREATE DATABASE d1"]);
+    let has_them = !texts(&fan_in.target, "SELECT 1 WHERE FROM_UNIXTIME(4102444800) IS NOT NULL").is_empty();
+    let agent = recovery.spawn("");
+    if !has_them {
+        fan_in.wait_until("the run to answer", |shown| shown.contains("source"));
+        stops_with(fan_in, "s1", "column 2 has a TIMESTAMP after 2038");
+        says_ok(fan_in, "skip s1");
+    }
+    let (log, code) = agent.end();
+    assert_eq!(code, Some(0), "{log}");
+    let expected: &[&str] = if has_them { &["1", "2", "3"] } else { &["1", "2"] };
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.late ORDER BY id").concat(), expected);
 }

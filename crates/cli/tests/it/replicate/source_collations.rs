@@ -55,11 +55,17 @@ fn of_the_session() {
     assert_eq!(of_columns(&fan_in), expected);
 }
 
-/// Applies the log of a server of another version.
-fn apply_log(name: &str) -> Recovery {
+/// The log of a server of another version, ready to be applied.
+pub(super) fn log_of(name: &str) -> Recovery {
     let recovery = Recovery::with("bin.000001:4", &[]);
     let log = Path::new(env!("CARGO_MANIFEST_DIR")).join("../replicate/testdata/mariadb").join(name);
     fs::copy(log, recovery.path("bin.000001")).unwrap();
+    recovery
+}
+
+/// The same, applied.
+pub(super) fn apply_log(name: &str) -> Recovery {
+    let recovery = log_of(name);
     recovery.check("", 0, "all files are applied");
     recovery
 }

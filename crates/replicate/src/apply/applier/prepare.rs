@@ -52,13 +52,13 @@ impl Applier {
             event.check_unique(&format);
         }
         self.name_collations(events, place)?;
-        if self.rules.is_empty() {
-            return Ok(());
+        if !self.rules.is_empty() {
+            self.rewrite_statements(events, place)?;
+            let columns = self.source_columns(events, place)?;
+            let done = self.row_rules.apply(&self.rules, events, &format, &columns);
+            done.map_err(|found| Error::Event { place: place.to_owned(), found })?;
         }
-        self.rewrite_statements(events, place)?;
-        let columns = self.source_columns(events, place)?;
-        let done = self.row_rules.apply(&self.rules, events, &format, &columns);
-        done.map_err(|found| Error::Event { place: place.to_owned(), found })
+        self.convert_times(events, &format, place)
     }
 
     /// Names the collations of new tables, where the target does not know the variable that they come from.
