@@ -28,11 +28,11 @@ fn rows_that_are_changed_while_a_transaction_runs() {
         ],
     );
     fan_in.catch_up();
-    run(&fan_in.sources[0], &function("RETURN 1").each_ref().map(|text| text.as_str()));
+    run(&fan_in.sources[0], &function("RETURN 1").each_ref().map(String::as_str));
     // On the target, the function reads the table, and then waits.
     let waits = "BEGIN DECLARE n INT; SELECT COUNT(*) INTO n FROM d.t; DO GET_LOCK('gate', 600); \
                  DO RELEASE_LOCK('gate'); RETURN n; END";
-    run(&fan_in.target, &function(waits).each_ref().map(|text| text.as_str()));
+    run(&fan_in.target, &function(waits).each_ref().map(String::as_str));
     let mut gate = fan_in.target.node(0).connect().unwrap();
     gate.execute(b"DO GET_LOCK('gate', 0)").unwrap();
     run(
