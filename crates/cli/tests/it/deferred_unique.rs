@@ -44,7 +44,8 @@ fn going_on_after_errors_and_putting_off_do_not_go_together() {
     assert_tells(&outcome, 2, &["'--unique-checks <WHEN>' cannot be used with '--force'"]);
 }
 
-/// The server buffers additions to keys whose pages are not in memory, and then never looks for duplicates.
+/// The server buffers additions to keys whose pages are not in memory, and then never looks for duplicates. MariaDB 11 has no
+/// such buffer: it finds them.
 #[test]
 fn duplicates_that_the_server_does_not_find() {
     let settings = [
@@ -86,7 +87,7 @@ fn duplicates_that_the_server_does_not_find() {
 
     prepare();
     let outcome = run(load_into(&server, &[&DEFERRED[..], &[dump]].concat()));
-    assert_eq!(new_rows(), "10", "{}", outcome.messages);
+    let has_buffer = !server.rows_of_case("SHOW VARIABLES LIKE 'innodb_change_buffering'").is_empty();
     let told = [
         "t: 20 row(s) have duplicate values in a unique key (constraint u)",
         "at line 3 in file: '",
@@ -99,7 +100,13 @@ fn duplicates_that_the_server_does_not_find() {
         ),
         "unique keys: deferred, 1 of 2 constraint(s) violated",
     ];
-    assert_tells(&outcome, 1, &told);
+    if has_buffer {
+        assert_eq!(new_rows(), "10", "{}", outcome.messages);
+        assert_tells(&outcome, 1, &told);
+    } else {
+        assert_eq!(new_rows(), "0", "{}", outcome.messages);
+        assert_tells(&outcome, 1, &["ERROR 1062 (23000) at line 2"]);
+    }
 
     prepare();
     let outcome = run(load_into(&server, &[dump]));

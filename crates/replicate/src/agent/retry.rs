@@ -19,8 +19,12 @@ pub(super) enum Verdict {
 
 /// Errors of a server that pass by themselves: it starts or ends, has too many clients, or too many of the account, has killed
 /// the session, or is a node of a cluster without quorum.
-pub(crate) const PASSING: [u16; 12] =
-    [DEADLOCK, LOCK_WAIT_TIMEOUT, 1040, 1047, 1053, 1077, 1080, 1158, 1203, 1226, 1317, 1927];
+pub(crate) const PASSING: [u16; 13] =
+    [DEADLOCK, LOCK_WAIT_TIMEOUT, CHANGED_ROW, 1040, 1047, 1053, 1077, 1080, 1158, 1203, 1226, 1317, 1927];
+
+/// Under `innodb_snapshot_isolation`, MariaDB's default since 11.6: a transaction has read before another one has changed a
+/// row, and changes it too. It is rolled back, as in a deadlock.
+const CHANGED_ROW: u16 = 1020;
 
 /// The first pause, in milliseconds; each further one is twice as long.
 const FIRST_PAUSE_MS: u64 = 100;
@@ -123,6 +127,7 @@ mod tests {
             (of_source(lost()), Verdict::Retry),
             (of_target(lost()), Verdict::Retry),
             (of_target(server(DEADLOCK)), Verdict::Retry),
+            (of_target(server(CHANGED_ROW)), Verdict::Retry),
             (of_target(server(1047)), Verdict::Retry),
             // Too many connections of the account: those of the session before may not have ended.
             (of_target(server(1203)), Verdict::Retry),

@@ -160,6 +160,11 @@ impl<'t> Session<'t> {
                 if !tables.is_empty() {
                     return self.copy_tables(applier, &rules, tables);
                 }
+                if !at.temporary.is_empty()
+                    && source::has_restarted(&mut connection, &options, &at, task.options.server_id)?
+                {
+                    applier.forget_temporary_tables()?;
+                }
                 at
             }
             None => {

@@ -11,6 +11,7 @@ mod moved_column;
 mod position;
 mod prepare;
 mod resolve;
+mod row_times;
 mod rows;
 mod side_by_side;
 mod statement_engines;
@@ -43,6 +44,7 @@ use group::Group;
 pub(super) use group::made_on;
 pub use large::LargeTransaction;
 use resolve::Resolver;
+use row_times::RowTimes;
 use rows::RowParameters;
 use statement_engines::KnownEngines;
 use temporary::{Temporary, is_of_session};
@@ -78,6 +80,7 @@ pub struct Applier {
     passed_over: Vec<String>,
     rules: Rules,
     row_rules: RowRules,
+    row_times: RowTimes,
     packet_limit_bytes: usize,
     /// The format description that the session knows, and its bytes.
     format: Option<(Arc<FormatDescription>, Arc<Vec<u8>>)>,
@@ -176,6 +179,7 @@ impl Applier {
             passed_over: Vec::new(),
             rules: Rules::default(),
             row_rules: RowRules::default(),
+            row_times: RowTimes::default(),
             packet_limit_bytes: limit.saturating_sub(PACKET_MARGIN_BYTES),
             format: None,
             on_record: committed.clone(),

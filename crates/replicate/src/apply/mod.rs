@@ -23,6 +23,7 @@ mod position_table;
 mod refusal;
 mod session;
 mod shared_definitions;
+mod source_collations;
 mod statement_session;
 mod target_tables;
 mod temporary_tables;

@@ -7,6 +7,7 @@ use hortator_mysql::quote_identifier;
 use super::collations::Collations;
 use super::invoker::text_to_run;
 use super::refusal::{alters_schema, refusal, refusal_without_schema};
+use super::source_collations;
 use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
 
 /// Variables of the first status variable: the bit of each, and whether it is set where the variable is on. Seen with
@@ -33,7 +34,7 @@ const LAST_INSERT_ID: u8 = 1;
 const INSERT_ID: u8 = 2;
 
 /// The statements that make the target's session that of the source at this statement. `before` are the values that stand
-/// before the statement in its transaction: numbers, seeds, user variables.
+/// before the statement in its transaction: numbers, seeds, user variables. `target_version` is as in version comments.
 ///
 /// # Errors
 /// What cannot be carried over.
@@ -42,6 +43,7 @@ pub(super) fn settings(
     query: &QueryEvent,
     before: &[Event],
     collations: &Collations,
+    target_version: u32,
 ) -> Result<Vec<Vec<u8>>, String> {
     if let Some(reason) = &query.refused {
         return Err(reason.clone());
@@ -55,7 +57,7 @@ pub(super) fn settings(
         return Err(reason.to_owned());
     }
     let mut assigned = assignments(&query.status_variables)?;
-    assigned.retain(|(name, _)| name != ALTER_PART && !INVOKER.contains(&name.as_str()));
+    assigned.retain(|(name, _)| name != ALTER_PART && name != COLLATIONS && !INVOKER.contains(&name.as_str()));
     let (micros, mut named): (Vec<_>, Vec<_>) = assigned.drain(..).partition(|(name, _)| name == MICROSECONDS);
     let micros = micros.first().map_or("0", |(_, value)| value.as_str());
     let mut texts = Vec::new();
@@ -79,7 +81,12 @@ pub(super) fn settings(
     let (new, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|(name, _)| name == INSERT_HISTORY.0);
     let list = named.iter().map(assign);
     let list: Vec<String> = [timestamp, thread].into_iter().chain(list).map(|one| format!("@@session.{one}")).collect();
-    let new: String = new.iter().map(|one| format!(" /*M!101100 , @@session.{} */", assign(one))).collect();
+    let mut new: String = new.iter().map(|one| format!(" /*M!101100 , @@session.{} */", assign(one))).collect();
+    if target_version >= source_collations::SINCE {
+        // A source writes it where the statement depends on it. One that does not know it, and MySQL, has none.
+        let value = source_collations::value(&taken_collations(&query.status_variables)?, collations)?;
+        new += &format!(", @@session.character_set_collations = '{value}'");
+    }
     for value in before {
         texts.push(match &value.content {
             Content::IntVar { kind: LAST_INSERT_ID, value } => format!("SET last_insert_id = {value}").into_bytes(),
@@ -105,6 +112,22 @@ pub(super) fn settings(
     }
     texts.push(format!("SET {}{new}", list.join(", ")).into_bytes());
     Ok(texts)
+}
+
+/// Stands for one pair of `character_set_collations`.
+const COLLATIONS: &str = "the collations of character sets";
+
+/// Which collations the source takes for character sets that a statement names.
+pub(super) fn taken_collations(status: &[u8]) -> Result<source_collations::Numbers, String> {
+    // Most have none.
+    if !status.contains(&131) {
+        return Ok(Vec::new());
+    }
+    let pair = |(_, pair): (String, String)| {
+        let (default, taken) = pair.split_once('=')?;
+        default.parse().ok().zip(taken.parse().ok())
+    };
+    Ok(assignments(status)?.into_iter().filter(|(name, _)| name == COLLATIONS).filter_map(pair).collect())
 }
 
 /// Stands for the fraction of the time.
@@ -175,8 +198,10 @@ fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
                 add(ALTER_PART, flags.to_string());
             }
             131 => {
-                let count = fields.u8("the number of collations")?;
-                fields.bytes(usize::from(count) * 4, "the collations")?;
+                for _ in 0..fields.u8("the number of collations")? {
+                    let (default, taken) = (fields.u16(COLLATIONS)?, fields.u16(COLLATIONS)?);
+                    add(COLLATIONS, format!("{default}={taken}"));
+                }
             }
             number => return Err(format!("session variable {number} of a statement is not known")),
         }
@@ -236,7 +261,8 @@ const CHARSET_NUMBERS: [u32; 4] = [8, 33, 45, 63];
 pub(super) fn needs_collations(query: &QueryEvent, before: &[Event]) -> bool {
     let has_texts = before.iter().any(|event| matches!(event.content, Content::UserVariable(_)));
     let charset = sql_mode_and_charset(&query.status_variables).ok().and_then(|(_, charset)| charset);
-    has_texts || charset.is_some_and(|id| !CHARSET_NUMBERS.contains(&id))
+    let has_taken = taken_collations(&query.status_variables).is_ok_and(|taken| !taken.is_empty());
+    has_texts || has_taken || charset.is_some_and(|id| !CHARSET_NUMBERS.contains(&id))
 }
 
 fn quoted(text: &[u8]) -> Result<String, String> {

@@ -36,6 +36,8 @@ pub(super) struct TargetTable {
     pub(super) has_triggers: bool,
     /// Columns that a source's table may have at most, if all are to have one here.
     pub(super) columns_limit: usize,
+    /// The column that says when a row ends, from 0: of a table with history by time.
+    pub(super) row_end: Option<usize>,
     /// The names of its columns, but for those that nobody sees.
     pub(super) column_names: Arc<[Vec<u8>]>,
 }
@@ -161,6 +163,7 @@ impl TargetTables {
                 let history = if table.versioned { HISTORY_COLUMNS } else { 0 };
                 let can_roll_back = table.kind != TableKind::Base { transactional: false };
                 let local_engine = if can_roll_back { None } else { local_engine(connection, name)? };
+                let row_end = if table.versioned { row_end(connection, name, table.columns.len())? } else { None };
                 let is_sequence = table.kind == TableKind::Other && table_type(connection, name)? == "SEQUENCE";
                 Some(TargetTable {
                     is_sequence,
@@ -168,6 +171,7 @@ impl TargetTables {
                     has_triggers: table.has_triggers,
                     can_roll_back,
                     local_engine,
+                    row_end,
                     columns_limit: table.columns.len() + history + hidden_columns(connection, name)?,
                     column_names: table.columns.into_iter().map(|column| column.name).collect(),
                 })
@@ -289,6 +293,19 @@ pub(crate) fn source_column(
 pub(super) fn table_type(connection: &mut Connection, name: &TableName) -> Result<String, Error> {
     let query = b"SELECT TABLE_TYPE FROM information_schema.TABLES WHERE TRUE".as_slice();
     first_value(connection, &[query, &of_table(name)].concat())
+}
+
+/// The column that says when a row of a table with history ends. Where the table has no column for it, that is the last of
+/// two which nobody sees.
+fn row_end(connection: &mut Connection, name: &TableName, columns: usize) -> Result<Option<usize>, Error> {
+    let query = [
+        b"SELECT ORDINAL_POSITION - 1 FROM information_schema.COLUMNS WHERE GENERATION_EXPRESSION = 'ROW END'"
+            .as_slice(),
+        &of_table(name),
+    ]
+    .concat();
+    let named = first_value(connection, &query)?;
+    Ok(if named.is_empty() { Some(columns + HISTORY_COLUMNS - 1) } else { named.parse().ok() })
 }
 
 /// MariaDB keeps the hash of a long unique key in a column that nobody sees.

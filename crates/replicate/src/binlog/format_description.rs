@@ -3,6 +3,7 @@
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::header::HEADER_BYTES;
+use crate::row_end;
 
 /// The length of the server's version, padded with zero bytes.
 const VERSION_BYTES: usize = 50;
@@ -87,6 +88,11 @@ impl FormatDescription {
         self.server_version.contains("MariaDB")
     }
 
+    /// Whether its TIMESTAMPs may be after 2038.
+    pub(crate) fn goes_to_2106(&self) -> bool {
+        self.is_mariadb() && version(&self.server_version) >= row_end::SINCE
+    }
+
     /// The same for events that have no checksums.
     pub(crate) fn without_checksums(self) -> FormatDescription {
         FormatDescription { has_checksums: false, ..self }
@@ -104,11 +110,15 @@ impl FormatDescription {
     }
 }
 
-/// Whether a server of this version names the algorithm of its checksums.
-fn knows_checksums(server_version: &str) -> bool {
+fn version(server_version: &str) -> (u32, u32, u32) {
     let mut numbers = server_version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
     let mut next = || numbers.next().unwrap_or(0);
-    let version: (u32, u32, u32) = (next(), next(), next());
+    (next(), next(), next())
+}
+
+/// Whether a server of this version names the algorithm of its checksums.
+fn knows_checksums(server_version: &str) -> bool {
+    let version = version(server_version);
     let first = if server_version.contains("MariaDB") { FIRST_MARIADB_WITH_CHECKSUMS } else { FIRST_WITH_CHECKSUMS };
     version >= first
 }

@@ -28,6 +28,7 @@ mod query;
 mod rewrite;
 mod row_changes;
 mod row_images;
+mod row_values;
 mod rows;
 mod table_maps;
 mod user_variable;

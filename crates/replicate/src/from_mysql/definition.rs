@@ -4,6 +4,7 @@ use hortator_load::lexer::{Charset, Dialect, Token, tokens};
 
 use super::collations::{self, Name};
 use super::{Refusal, statement};
+use crate::statement_text::depths;
 
 /// The collation of `CHARSET=utf8mb4` in what SHOW CREATE prints.
 const DEFAULT_COLLATION: u16 = 255;
@@ -64,7 +65,7 @@ pub(crate) fn definition(text: &[u8], session: &Session, source_version: u32) ->
 /// text, and the names of those that were in it.
 pub(crate) fn without_unenforced_checks(text: &[u8], source_version: u32) -> (Vec<u8>, Vec<String>) {
     let all: Vec<Token<'_>> = tokens(text, &Session::default().dialect(source_version)).collect();
-    let depths = statement::depths(&all);
+    let depths = depths(&all);
     let (mut kept, mut names, mut at) = (Vec::new(), Vec::new(), 0);
     // Where the item begins whose tokens come: at its comma.
     let mut begin = 0;

@@ -10,7 +10,7 @@
 
 use hortator_load::lexer::{Dialect, Token, tokens};
 
-use super::statement::{depths, name_of, value_at};
+use crate::statement_text::{depths, name_of, value_at};
 
 /// What MySQL calls UTF-8, by the bytes of the longest letter.
 const UTF8: [(&str, usize); 3] = [("utf8", 3), ("utf8mb3", 3), ("utf8mb4", 4)];

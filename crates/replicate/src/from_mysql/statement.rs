@@ -9,6 +9,7 @@ use hortator_load::lexer::{Charset, Dialect, Kind, Token, decode_string, tokens}
 use super::Refusal;
 use super::collations::{self, Name};
 use super::session::sql_mode_and_charset;
+use crate::statement_text::{Edit, apply, depths, name_collation, name_of, value_at};
 
 const ANSI_QUOTES: u64 = 1 << 2;
 const NO_BACKSLASH_ESCAPES: u64 = 1 << 20;
@@ -23,20 +24,6 @@ const ACCOUNT: Refusal = Refusal {
     remedy: "create the account on the target by hand, then `skip` the statement. A rule with match = \"mysql.*\" and skip = \
              true leaves all statements about accounts out",
 };
-
-/// A part of the text that becomes another one.
-struct Edit {
-    start: usize,
-    end: usize,
-    text: String,
-}
-
-impl Edit {
-    /// In the place of a token.
-    fn replace(token: &Token<'_>, text: &str) -> Edit {
-        Edit { start: token.offset, end: token.end, text: text.to_owned() }
-    }
-}
 
 /// How a server of this version reads the text of a statement with these session variables.
 pub(super) fn dialect(status: &[u8], source_version: u32) -> Dialect {
@@ -75,7 +62,7 @@ pub(super) fn for_mariadb(
         Head::Account if all.iter().any(has_own_plugin) => return Err(ACCOUNT),
         Head::Definition { is_table } => {
             if let Some(collation) = default_collation.and_then(collations::default_name) {
-                name_default(&all, dialect, collation, is_table, &mut edits);
+                name_collation(&all, dialect, "utf8mb4", collation, is_table, &mut edits);
             }
             drop_encryption(&all, dialect, &mut edits);
             rename_srid(&all, &mut edits);
@@ -174,71 +161,6 @@ fn rename_collations(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>
     Ok(())
 }
 
-/// The token of an option's value, which may have `=` before it.
-pub(super) fn value_at<'a, 't>(all: &'a [Token<'t>], index: usize) -> Option<&'a Token<'t>> {
-    let has_sign = all.get(index)?.is_symbol(b"=");
-    all.get(if has_sign { index + 1 } else { index })
-}
-
-pub(super) fn name_of(token: &Token<'_>, dialect: &Dialect) -> Option<String> {
-    let bytes = match &token.kind {
-        Kind::Word(word) => word.to_vec(),
-        Kind::QuotedIdentifier(name) => name.to_vec(),
-        Kind::String(raw) => decode_string(raw, dialect).into_owned(),
-        _ => return None,
-    };
-    String::from_utf8(bytes).ok()
-}
-
-/// Columns stand in one pair of parentheses, their expressions in further ones.
-const COLUMNS_DEPTH: usize = 1;
-
-/// In how many pairs of parentheses each token stands.
-pub(super) fn depths(all: &[Token<'_>]) -> Vec<usize> {
-    let mut depth = 0usize;
-    let mut depths = Vec::with_capacity(all.len());
-    for token in all {
-        if token.is_symbol(b")") {
-            depth = depth.saturating_sub(1);
-        }
-        depths.push(depth);
-        if token.is_symbol(b"(") {
-            depth += 1;
-        }
-    }
-    depths
-}
-
-/// Names the collation that MySQL takes where a statement names the character set only: MariaDB's default is another one.
-fn name_default(all: &[Token<'_>], dialect: &Dialect, collation: &str, is_table: bool, edits: &mut Vec<Edit>) {
-    let is_alter = all.first().is_some_and(|verb| verb.is_word(b"ALTER"));
-    let depths = depths(all);
-    for (index, token) in all.iter().enumerate().filter(|(index, _)| depths[*index] <= COLUMNS_DEPTH) {
-        let behind = match token {
-            token if token.is_word(b"CHARSET") => index + 1,
-            token if token.is_word(b"CHARACTER") && all.get(index + 1).is_some_and(|next| next.is_word(b"SET")) => {
-                index + 2
-            }
-            _ => continue,
-        };
-        let Some(value) = value_at(all, behind) else { continue };
-        if name_of(value, dialect).is_none_or(|name| !name.eq_ignore_ascii_case("utf8mb4")) {
-            continue;
-        }
-        // An item ends at a comma. The options of a new table or of a schema are one.
-        let is_one = depths[index] == 0 && !(is_table && is_alter);
-        let ends = |other: &usize| {
-            depths[*other] < depths[index] || depths[*other] == depths[index] && all[*other].is_symbol(b",") && !is_one
-        };
-        let first = (0..index).rev().find(ends).map_or(0, |end| end + 1);
-        let last = (index..all.len()).find(ends).unwrap_or(all.len());
-        let has_collation = (first..last).any(|other| depths[other] == depths[index] && all[other].is_word(b"COLLATE"));
-        if !has_collation {
-            edits.push(Edit { start: value.end, end: value.end, text: format!(" COLLATE {collation}") });
-        }
-    }
-}
-
 /// Takes `ENCRYPTION = 'N'` out, which is what a table of MariaDB is without a word.
 fn drop_encryption(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>) {
     for (index, token) in all.iter().enumerate().filter(|(_, token)| token.is_word(b"ENCRYPTION")) {
@@ -318,21 +240,4 @@ fn drop_transaction(all: &[Token<'_>], edits: &mut Vec<Edit>) {
     {
         edits.push(Edit { start: start.offset, end: transaction.end, text: String::new() });
     }
-}
-
-fn apply(text: &[u8], mut edits: Vec<Edit>) -> Option<Vec<u8>> {
-    if edits.is_empty() {
-        return None;
-    }
-    edits.sort_by_key(|edit| (edit.start, edit.end));
-    let mut found = Vec::with_capacity(text.len());
-    let mut at = 0;
-    for edit in edits {
-        // Nothing is taken twice.
-        found.extend_from_slice(text.get(at..edit.start).unwrap_or_default());
-        found.extend_from_slice(edit.text.as_bytes());
-        at = at.max(edit.end);
-    }
-    found.extend_from_slice(&text[at..]);
-    Some(found)
 }

@@ -199,7 +199,9 @@ impl Copy<'_> {
         frozen: Frozen,
         watch: &DdlWatch,
     ) -> Result<Vec<Vec<u8>>, Error> {
-        let (Inventory { mut definitions, tables, left_out }, notices) = self.inventory(&mut control)?;
+        let (Inventory { mut definitions, mut tables, left_out }, notices) = self.inventory(&mut control)?;
+        let target_version = claims.connection.version().comment_number();
+        tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.set_target(target_version));
         self.check_engines(&mut control, &mut claims, &tables)?;
         if !self.scope.is_all() {
             self.leave_schemas(&mut claims, &mut definitions)?;

@@ -13,7 +13,9 @@ pub(super) const SESSION: [&str; 3] = [
     BASE_MODE,
 ];
 /// What a target may not know, or not allow.
-pub(super) const OPTIONAL_SESSION: [&str; 4] = [
+pub(super) const OPTIONAL_SESSION: [&str; 5] = [
+    // A source that does not name a collation means the default one of the character set.
+    "SET SESSION character_set_collations = ''",
     "SET SESSION explicit_defaults_for_timestamp = 1",
     "SET SESSION binlog_format = ROW",
     "SET SESSION system_versioning_alter_history = KEEP",
@@ -55,7 +57,8 @@ pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {
     let mut all = before;
     all.push(create.clone());
     if object.kind == Kind::Event {
-        behind.push([b"ALTER EVENT ".as_slice(), &object.quoted(), b" DISABLE ON SLAVE"].concat());
+        // In its session: ALTER EVENT replaces its character set and collation by those of the session.
+        behind.insert(0, [b"ALTER EVENT ".as_slice(), &object.quoted(), b" DISABLE ON SLAVE"].concat());
     }
     if object.kind == Kind::Sequence {
         let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();

@@ -242,12 +242,16 @@ impl Reader<'_> {
 
     /// All columns, by table.
     fn columns(&mut self) -> Result<ColumnsByTable, Error> {
-        let is_generated = match self.connection.version().is_mariadb() {
-            true => "IS_GENERATED",
-            false => "IF(EXTRA LIKE '%VIRTUAL GENERATED%' OR EXTRA LIKE '%STORED GENERATED%', 'ALWAYS', 'NEVER')",
+        let (data_type, is_generated) = match self.connection.version().is_mariadb() {
+            true => ("LOWER(DATA_TYPE)", "IS_GENERATED"),
+            // In row events, a VECTOR of MySQL is not what MariaDB's is: it is not copied.
+            false => (
+                "IF(DATA_TYPE = 'vector', 'VECTOR of MySQL', LOWER(DATA_TYPE))",
+                "IF(EXTRA LIKE '%VIRTUAL GENERATED%' OR EXTRA LIKE '%STORED GENERATED%', 'ALWAYS', 'NEVER')",
+            ),
         };
         let query = format!(
-            "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), CHARACTER_SET_NAME, \
+            "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, {data_type}, CHARACTER_SET_NAME, \
              UPPER(GENERATION_EXPRESSION), {is_generated} FROM information_schema.COLUMNS WHERE {{schemas}} \
              ORDER BY TABLE_SCHEMA, TABLE_NAME, ORDINAL_POSITION"
         );

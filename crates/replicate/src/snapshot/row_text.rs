@@ -7,10 +7,12 @@
 //!   BIT, ENUM, SET               c + 0                  3                        a name may mean two members
 //!   dates and times              c                      '2020-02-30 …'           time_zone is UTC on both sides
 //!   utf8mb4, utf8mb3, latin1     c                      '…'                      others: as stored, _sjis 0x…
-//!   bytes, geometry              c                      0x…
+//!   bytes, geometry, vectors     c                      0x…
 //! ```
 
 use hortator_mysql::quote_identifier;
+
+use crate::row_end;
 
 /// The session in which these literals mean what is stored. STRICT: a value that does not fit is an error.
 pub(super) const SESSION: &str = "SET NAMES utf8mb4;\nSET SESSION time_zone = '+00:00', foreign_key_checks = 0, \
@@ -38,6 +40,8 @@ pub(super) enum Form {
     Hex,
     /// Bytes of this character set.
     HexOf(String),
+    /// The moment when a row begins or ends, for a target that knows TIMESTAMPs to 2106 or not.
+    RowTime { goes_to_2106: bool },
 }
 
 /// A column that is copied.
@@ -72,9 +76,9 @@ impl CopiedColumn {
                     false => (with("CAST(", " AS BINARY)"), Form::HexOf(charset.to_owned())),
                 }
             }
-            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" | "geometry" | "point"
-            | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon" | "geometrycollection"
-            | "geomcollection" => (with("", ""), Form::Hex),
+            "binary" | "varbinary" | "tinyblob" | "blob" | "mediumblob" | "longblob" | "vector" | "geometry"
+            | "point" | "linestring" | "polygon" | "multipoint" | "multilinestring" | "multipolygon"
+            | "geometrycollection" | "geomcollection" => (with("", ""), Form::Hex),
             _ => return None,
         };
         Some(CopiedColumn { name, expression, form })
@@ -100,7 +104,14 @@ impl CopiedColumn {
     /// A moment at which a row of a table with history begins or ends.
     pub(super) fn row_time(name: &[u8]) -> CopiedColumn {
         let name = quote_identifier(name);
-        CopiedColumn { expression: name.clone(), name, form: Form::Quoted }
+        CopiedColumn { expression: name.clone(), name, form: Form::RowTime { goes_to_2106: false } }
+    }
+
+    /// For a target of this version, as in version comments.
+    pub(super) fn set_target(&mut self, version: u32) {
+        if let Form::RowTime { goes_to_2106 } = &mut self.form {
+            *goes_to_2106 = row_end::goes_to_2106(version);
+        }
     }
 }
 
@@ -216,6 +227,7 @@ fn literal(form: &Form, value: Option<&[u8]>, text: &mut Vec<u8>) {
     match form {
         Form::Number | Form::EnumNumber => text.extend_from_slice(value),
         Form::Quoted => quoted(value, text),
+        Form::RowTime { goes_to_2106 } => quoted(row_end::text(value, *goes_to_2106), text),
         // `0x` alone is no number, and no bytes.
         Form::Hex | Form::HexOf(_) if value.is_empty() => text.extend_from_slice(b"''"),
         Form::Hex => hex(value, text),

@@ -26,7 +26,7 @@ fn what_is_selected() {
         "SELECT SQL_NO_CACHE `c0`, `c1` * 1e0, `c2` + 0, `c3` + 0, CAST(`c4` AS BINARY), `c5` FROM `d`.`t` FOR SYSTEM_TIME ALL"
     );
     assert_eq!(select(b"t", &[], false), b"SELECT SQL_NO_CACHE 1 FROM t");
-    assert_eq!(CopiedColumn::new(b"c", "vector", ""), None);
+    assert_eq!(CopiedColumn::new(b"c", "VECTOR of MySQL", ""), None);
 }
 
 #[test]
@@ -91,5 +91,17 @@ fn an_event_is_made_in_its_session_and_disabled() {
             "SET SESSION timestamp = 7",
         ]
     );
-    assert_eq!(all.last().unwrap(), "ALTER EVENT `d`.`e` DISABLE ON SLAVE");
+    assert_eq!(all[create + 1], "ALTER EVENT `d`.`e` DISABLE ON SLAVE");
+}
+
+#[test]
+fn current_rows_stay_current() {
+    for (version, end) in [(101_119, "'2038-01-19 03:14:07.999999'"), (110_809, "'2106-02-07 06:28:15.999999'")] {
+        let mut column = CopiedColumn::row_time(b"row_end");
+        column.set_target(version);
+        for value in ["2038-01-19 03:14:07.999999", "2106-02-07 06:28:15.999999"] {
+            assert_eq!(column.literal(Some(value.as_bytes())), end.as_bytes());
+        }
+        assert_eq!(column.literal(Some(b"2026-11-28 13:27:54.436762")), b"'2026-11-28 13:27:54.436762'");
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   start       config, recorded position ──► what to ask the source for
+//!   restart     whether the source's sessions have ended since then
 //!   reader      stream ──► events ──► transactions ──► queue          a thread
 //!   files       the same from the files of a folder, to their end or a place before it
 //!   queue       transactions that are read and not applied; bounded by their bytes
@@ -14,6 +15,7 @@ mod log_files;
 mod mysql_gtids;
 mod queue;
 mod reader;
+mod restart;
 mod start;
 
 pub use error::Error;
@@ -22,5 +24,6 @@ pub use log_files::{LogFile, bytes_behind, lag_bytes};
 pub(crate) use mysql_gtids::has_gtids;
 pub use queue::{Arrival, Popped, Queue, Receiver, Sender};
 pub use reader::read;
+pub use restart::has_restarted;
 pub use start::{check_history, first_position, log_end, request};
 pub(crate) use start::{log_end_in, log_end_query, with_gtid};

@@ -55,13 +55,15 @@ fn next(
     take(event, assembler)
 }
 
-/// What a server says to a reader when another one has connected with its server id: error 4052 of MariaDB, 1236 of MySQL.
-const SAME_SERVER_ID: &str = "same server_uuid/server_id";
+/// MariaDB's error for a reader when another one has connected with its server id. Its text is not the same in all versions.
+const SAME_SERVER_ID: u16 = 4052;
+/// What MySQL says then, with an error that stands for others too.
+const SAME_SERVER_ID_TEXT: &str = "same server_uuid/server_id";
 
 /// Says what to do where the source does not.
 fn explain(error: &mut hortator_mysql::Error) {
     if let hortator_mysql::Error::Server(error) = error
-        && error.message.contains(SAME_SERVER_ID)
+        && (error.code == SAME_SERVER_ID || error.message.contains(SAME_SERVER_ID_TEXT))
     {
         error.message += ": another reader has connected to the source with the same server id. Give each its own: `server_id` in \
                           [[source]]";

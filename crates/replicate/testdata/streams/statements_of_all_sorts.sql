@@ -15,7 +15,7 @@ SET @a = 5, @b = 'text', @c = 1.5, @d = 1e10, @e = NULL, @f = _utf8mb4'😀', @g
 INSERT INTO t (v, n) VALUES (@b, @a), (@c, NULL), (@d, 1), (@e, 1), (@f, 1), (HEX(@g), 1), (@h, 1)
 INSERT INTO t (v) VALUES (NOW(6)), (CURDATE()), (UTC_TIMESTAMP()), (UNIX_TIMESTAMP()), (FROM_UNIXTIME(100)), (SYSDATE() > 0)
 SET SESSION time_zone = '+05:30', timestamp = 1000000000.123456
-INSERT INTO t (v) VALUES (NOW(6)), (FROM_UNIXTIME(0))
+INSERT INTO t (v) VALUES (NOW(6)), (FROM_UNIXTIME(1))
 SET SESSION time_zone = DEFAULT, timestamp = DEFAULT
 SET SESSION sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,NO_BACKSLASH_ESCAPES'
 INSERT INTO "t" (v) VALUES ('a' || 'b\n')

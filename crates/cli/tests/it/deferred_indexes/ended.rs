@@ -270,7 +270,7 @@ fn no_room_for_the_indexes() {
     let server = Server::start(&settings);
     server.reset();
     let mut text =
-        "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(700), KEY v (v), KEY w (v, id)) ENGINE=InnoDB;\n".to_owned();
+        "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(700), KEY v (v), KEY w (v, id), KEY x (v(650), id)) ENGINE=InnoDB;\n".to_owned();
     for id in 0..8_000 {
         text += &format!("INSERT INTO t VALUES ({id}, '{id}{}');\n", "x".repeat(650));
     }

@@ -298,15 +298,15 @@ fn what_stops_a_copy_into_tables_that_are_there() {
     run(
         &fan_in.target,
         &[
-            "CREATE DATABASE everything CHARACTER SET ucs2",
+            "CREATE DATABASE everything CHARACTER SET ucs2 COLLATE ucs2_swedish_ci",
             "CREATE TABLE everything.t (id INT, shard VARCHAR(64) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL, \
-             PRIMARY KEY (id, shard)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4",
+             PRIMARY KEY (id, shard)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci",
             "INSERT INTO everything.t VALUES (1, 's1'), (1, 'old'), (7, 'S1')",
         ],
     );
     let _agent = fan_in.start_only();
     let resume = || says_ok(&fan_in, "resume s1");
-    stops_with(&fan_in, "s1", "the target has the schema `everything` with the collation ucs2_general_ci");
+    stops_with(&fan_in, "s1", "the target has the schema `everything` with the collation ucs2_swedish_ci");
     let collation =
         texts(source, "SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'shop'");
     run(&fan_in.target, &[&format!("ALTER DATABASE everything COLLATE {}", collation[0][0])]);

@@ -124,6 +124,29 @@ fn temporary_tables_of_a_source_that_restarts() {
     execute(&mut again, &[&format!("SET SESSION pseudo_thread_id = {thread}"), "INSERT INTO d1.x VALUES (2)"]);
     fan_in.catch_up();
     assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.x ORDER BY 1"), [["2"], ["100"]]);
+
+    // Whoever reads behind the last transaction begins at the last file.
+    execute(&mut again, &["USE d1", "CREATE TEMPORARY TABLE x (id INT)", "INSERT INTO x VALUES (3)"]);
+    fan_in.catch_up();
+    pause(&fan_in);
+    node.kill().unwrap();
+    node.start().unwrap();
+    let mut again = session(&fan_in);
+    let same_session = format!("SET SESSION pseudo_thread_id = {thread}");
+    execute(&mut again, &["FLUSH BINARY LOGS", "FLUSH BINARY LOGS", &same_session, "INSERT INTO d1.x VALUES (4)"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.x ORDER BY 1"), [["2"], ["4"], ["100"]]);
+
+    // Other files do not end sessions: what they have made is lost by our own pause only.
+    execute(&mut again, &["USE d1", "CREATE TEMPORARY TABLE x (id INT)"]);
+    fan_in.catch_up();
+    pause(&fan_in);
+    execute(&mut again, &["FLUSH BINARY LOGS", "INSERT INTO x VALUES (5)"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    skip_with(&fan_in, "the temporary table `x` of the source's connection");
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.x ORDER BY 1"), [["2"], ["4"], ["100"]]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ SET rand_seed1=11, rand_seed2=22;
 INSERT INTO t (v, n) VALUES (DATABASE(), RAND()), (SCHEMA(), RAND());
 INSERT INTO t (v, n) VALUES (CHARSET('a'), LENGTH('é')), (COLLATION('a'), CHAR_LENGTH('é'));
 INSERT INTO t (v, n) VALUES (@@sql_mode, @@default_week_format), (@@time_zone, WEEK('2020-01-05'));
-INSERT INTO t (v, n) VALUES (MONTHNAME('2020-05-01'), UNIX_TIMESTAMP('2020-05-01 00:00:00')), (FROM_UNIXTIME(0), RAND(7));
+INSERT INTO t (v, n) VALUES (MONTHNAME('2020-05-01'), UNIX_TIMESTAMP('2020-05-01 00:00:00')), (FROM_UNIXTIME(1), RAND(7));
 SET NAMES latin1 COLLATE latin1_bin;
 INSERT INTO t (v, n) VALUES (CHARSET('a'), LENGTH('é')), (COLLATION('a'), 'A' = 'a');
 SET NAMES utf8mb4, time_zone='-02:00', lc_time_names='fr_FR';

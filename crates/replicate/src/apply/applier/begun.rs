@@ -92,9 +92,10 @@ impl Applier {
         place: &str,
     ) -> Result<Vec<Vec<u8>>, Error> {
         self.charset = SessionCharset::OfSource;
+        let version = self.connection.version().comment_number();
         let no_collations = Collations::default();
         let collations = if needs_collations(query, before) { self.collations(place)? } else { &no_collations };
-        let settings = settings(event, query, before, collations);
+        let settings = settings(event, query, before, collations, version);
         settings.map_err(|found| Error::Event { place: place.to_owned(), found })
     }
 

@@ -35,7 +35,7 @@ const TYPES: [(u8, &str, &[&str]); 27] = [
     (12, "datetime", &["datetime"]),
     (13, "year", &["year"]),
     (14, "date", &["date"]),
-    (VARCHAR, "varchar or varbinary", &["varchar", "varbinary"]),
+    (VARCHAR, "varchar or varbinary", &["varchar", "varbinary", "vector"]),
     (16, "bit", &["bit"]),
     (17, "timestamp", &["timestamp"]),
     (18, "datetime", &["datetime"]),

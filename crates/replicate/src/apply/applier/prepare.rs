@@ -12,7 +12,8 @@ use crate::apply::error::Error;
 use crate::apply::node_engines::stays_on_node_text;
 use crate::apply::refusal::alters_schema;
 use crate::apply::shared_definitions::SOURCE_COLUMN_BYTES;
-use crate::apply::statement_session::{sql_mode_and_charset, without_foreign_key_checks};
+use crate::apply::source_collations;
+use crate::apply::statement_session::{sql_mode_and_charset, taken_collations, without_foreign_key_checks};
 use crate::apply::target_tables::{TargetTable, table_type};
 use crate::binlog::{AddedColumn, Content, Event, QueryEvent};
 use crate::rules::{CreatedTable, Rewritten, RowRules, created_table, has_names_beyond_ascii, rewrite};
@@ -28,7 +29,9 @@ impl Applier {
     /// Makes a transaction that of the target.
     pub(super) fn prepare_transaction(&mut self, transaction: &mut Transaction) -> Result<(), Error> {
         if self.rules.is_empty() {
-            return self.prepare(&mut transaction.events, "");
+            let prepared = self.prepare(&mut transaction.events, "");
+            return prepared
+                .map_err(|error| error.at(|| describe(&self.position_behind(transaction), &transaction.text())));
         }
         // What it was under the rules' names is gone behind them. Rows, which are many, are named only in an error.
         let text = transaction.text();
@@ -48,13 +51,35 @@ impl Applier {
             event.uncompress(&format);
             event.check_unique(&format);
         }
-        if self.rules.is_empty() {
+        self.name_collations(events, place)?;
+        if !self.rules.is_empty() {
+            self.rewrite_statements(events, place)?;
+            let columns = self.source_columns(events, place)?;
+            let done = self.row_rules.apply(&self.rules, events, &format, &columns);
+            done.map_err(|found| Error::Event { place: place.to_owned(), found })?;
+        }
+        self.convert_times(events, &format, place)
+    }
+
+    /// Names the collations of new tables, where the target does not know the variable that they come from.
+    fn name_collations(&mut self, events: &mut [Event], place: &str) -> Result<(), Error> {
+        if self.connection.version().comment_number() >= source_collations::SINCE {
             return Ok(());
         }
-        self.rewrite_statements(events, place)?;
-        let columns = self.source_columns(events, place)?;
-        let done = self.row_rules.apply(&self.rules, events, &format, &columns);
-        done.map_err(|found| Error::Event { place: place.to_owned(), found })
+        let refused = |found| Error::Event { place: place.to_owned(), found };
+        for event in events {
+            let Content::Query(query) = &mut event.content else { continue };
+            let numbers = taken_collations(&query.status_variables).map_err(refused)?;
+            if numbers.is_empty() {
+                continue;
+            }
+            let (dialect, _) = self.dialect(query, place)?;
+            let taken = source_collations::of_target(&numbers, self.collations(place)?);
+            if let Some(text) = source_collations::named(&query.text, &dialect, &taken).map_err(refused)? {
+                query.text = text;
+            }
+        }
+        Ok(())
     }
 
     /// Where the source columns of the events' tables stand.

@@ -48,6 +48,19 @@ impl Temporary {
 }
 
 impl Applier {
+    /// The source has restarted behind the position: its temporary tables are gone, and a new session of ours has none.
+    ///
+    /// # Errors
+    /// What the target refuses.
+    pub fn forget_temporary_tables(&mut self) -> Result<(), Error> {
+        let Some(at) = self.committed.clone() else { return Ok(()) };
+        let at = SourcePosition { temporary: TemporaryTables::default(), ..at };
+        self.move_to(&at, "the source's restart")?;
+        self.temporary = Temporary::default();
+        self.recorded(at, 0);
+        Ok(())
+    }
+
     /// With the source's process its temporary tables are gone: ours go with our session.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use hortator_load::lexer::{Dialect, Token};
 
-use super::{COLUMNS_DEPTH, Edit, depths, name_of, value_at};
+use crate::statement_text::{COLUMNS_DEPTH, Edit, depths, name_of, value_at};
 
 /// First words of an item that is an index.
 const INDEXES: [&[u8]; 6] = [b"KEY", b"INDEX", b"UNIQUE", b"FULLTEXT", b"SPATIAL", b"CONSTRAINT"];

@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn files_have_the_order_of_their_numbers() {
         check("bin.000010 bin.000009 bin.1000000 bin.999999", "", "bin.000009 bin.000010 bin.999999 bin.1000000");
-        check("bin.000001 relay.000001 bin.000002.gz bin.000003.idx bin.1", "", "bin.000001");
+        check("bin.000001 relay.000001 bin.000002.gz bin.000001.idx bin.000003.idx bin.state bin.1", "", "bin.000001");
         check(
             "bin.000002 bin.000003 bin.000005",
             "bin.000003 bin.000004",
