@@ -54,6 +54,7 @@ const NOT_FOR_GALERA: &[&str] = &[
 const NODES_DIFFER: &[&str] = &[
     // Rows, and CREATE TABLE … SELECT, of engines that cannot roll back stay on one node.
     "engines/csv_blackhole_merge.sql",
+    "engines/default_by_its_other_name.sql",
     "engines/myisam_aria_memory.sql",
     "engines/snapshot_isolation.sql",
     "engines/table_options.sql",
