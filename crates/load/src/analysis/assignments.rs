@@ -19,6 +19,8 @@ pub struct Assignments {
     pub is_for_next_change: bool,
     /// It assigns the number of the next row that the server numbers.
     pub next_number: bool,
+    /// That number, where its words say it.
+    pub given_number: Option<u64>,
     /// It assigns autocommit, which may end a transaction.
     pub autocommit: bool,
     /// A value is more than a constant or a variable of this session: a function, a table, a global variable, the
@@ -249,6 +251,7 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
         }
     }
     let Some(first) = rest.first() else { return };
+    let had_number = found.next_number;
     let is_reset = rest.last().is_some_and(|last| last.is_word(b"DEFAULT"));
     match &first.kind {
         Kind::SystemVariable(name) => {
@@ -284,6 +287,14 @@ fn read_item(item: &[Token<'_>], found: &mut Assignments) {
         Kind::Word(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
         Kind::QuotedIdentifier(name) => variable(&String::from_utf8_lossy(name).to_ascii_lowercase(), is_reset, found),
         _ => {}
+    }
+    if found.next_number && !had_number {
+        found.given_number = match rest {
+            [_, _, Token { kind: Kind::Number(digits), .. }] => {
+                std::str::from_utf8(digits).ok().and_then(|n| n.parse().ok())
+            }
+            _ => None,
+        };
     }
 }
 

@@ -274,9 +274,14 @@ impl<'l> MainSession<'l> {
             let _ = self.connection.track_session();
         }
         self.left_behind.schema |= changes.schema.is_some();
-        if is_set && self.tracker.has_unread() {
-            // It disturbs nothing that a SET leaves. What fails now is read before the next statement.
-            let _ = self.tracker.read_unread(&mut self.connection);
+        // With MariaDB it disturbs nothing that a SET leaves. Else it waits for a statement that does not ask for warnings.
+        if is_set
+            && self.server.mariadb
+            && self.tracker.has_unread()
+            && self.tracker.read_unread(&mut self.connection).is_err()
+        {
+            self.is_stale = true;
+            let _ = self.connection.track_session();
         }
         if !Arc::ptr_eq(&before, self.tracker.state()) {
             self.dialect = self.tracker.state().dialect(self.server);

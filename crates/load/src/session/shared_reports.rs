@@ -6,7 +6,7 @@
 //! each other one. Servers up to MariaDB 10.11, and MySQL, report each variable by its name.
 //!
 //! A value is read by a report as well: with one name in the list of what is reported, any SET of the group is reported under
-//! it. A SET leaves FOUND_ROWS() and the warnings as they are, which a SELECT does not.
+//! it. A SET leaves FOUND_ROWS() as it is, and with MariaDB the warnings, which a SELECT does not.
 
 use hortator_mysql::{Connection, Error, Flavor};
 
@@ -56,8 +56,13 @@ pub(super) const INSERT_ID: &str = "insert_id";
 const NOT_READ: [&str; 2] = ["autocommit", "profiling"];
 
 /// Two names of one variable each, of which any server reports one.
-const ALIASES: [(&str, &str); 3] = [
+const ALIASES: [(&str, &str); 8] = [
     ("default_storage_engine", "storage_engine"),
+    ("log_slow_min_examined_row_limit", "min_examined_row_limit"),
+    ("log_slow_query", "slow_query_log"),
+    ("log_slow_query_time", "long_query_time"),
+    ("max_delayed_threads", "max_insert_delayed_threads"),
+    ("tmp_memory_table_size", "tmp_table_size"),
     ("transaction_isolation", "tx_isolation"),
     ("transaction_read_only", "tx_read_only"),
 ];
@@ -112,8 +117,12 @@ pub(super) fn read<'a>(main: &mut Connection, names: impl Iterator<Item = &'a st
     let texts: Vec<Vec<u8>> = names.filter_map(question).collect();
     let asked = main.execute_each(&texts);
     // The list is whole again, whatever has come of it.
-    main.track_session()?;
-    asked
+    let tracked = main.track_session();
+    let done = asked.and(tracked.map(drop));
+    if done.is_err() {
+        drop(main.take_session_changes());
+    }
+    done
 }
 
 fn question(name: &str) -> Option<Vec<u8>> {

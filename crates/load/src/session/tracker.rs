@@ -123,7 +123,8 @@ impl Tracker {
         for (name, value) in main.take_session_changes().variables {
             let name = String::from_utf8_lossy(&name).into_owned();
             if name == INSERT_ID {
-                self.reported_number = parsed(&value);
+                // None is left of one that a row has used up.
+                self.reported_number = parsed(&value).filter(|number| *number > 0);
             } else if self.unread.contains(&*name) {
                 state.set(&name, as_reported(&name, value));
             }
@@ -160,7 +161,7 @@ impl Tracker {
         for (name, value) in &changes.variables {
             let name = String::from_utf8_lossy(name).into_owned();
             switched |= name.starts_with(REPORTING);
-            if name == INSERT_ID {
+            if name == INSERT_ID && self.has_exact_reports {
                 self.reported_number = parsed(value);
             }
             if is_session_local(&name) && !is_set {
@@ -200,8 +201,6 @@ impl Tracker {
                 if !is_set {
                     // A routine has set it, or another one of its group.
                     self.session_local.insert("timestamp".to_owned());
-                }
-                if self.next_number || !is_set {
                     self.unread.insert(INSERT_ID);
                 }
                 continue;
@@ -240,6 +239,12 @@ impl Tracker {
             self.assigned.extend(assignments.propagated.iter().cloned());
             self.assigned.extend(assignments.autocommit.then(|| "autocommit".to_owned()));
             self.may_have_assigned |= assignments.reads_beyond_session;
+            if assignments.next_number {
+                self.reported_number = assignments.given_number;
+                if assignments.given_number.is_none() {
+                    self.unread.insert(INSERT_ID);
+                }
+            }
         }
         for (name, is_reset) in &assignments.session_local {
             if *is_reset {

@@ -87,3 +87,21 @@ fn assignments_that_do_the_same_again_are_told_apart() {
         assert_eq!(of_set(&all).only_variables, is_repeatable, "{text}");
     }
 }
+
+#[test]
+fn the_number_of_the_next_row_is_known_from_the_words() {
+    for (text, number) in [
+        ("SET INSERT_ID=5", Some(5)),
+        ("SET @@session.insert_id := 7, timestamp = 9", Some(7)),
+        ("SET SESSION insert_id = 2 + 3", None),
+        ("SET insert_id = @n", None),
+        ("SET timestamp = 9", None),
+    ] {
+        let found = read(text);
+        assert_eq!(
+            (found.given_number, found.next_number),
+            (number, text.to_lowercase().contains("insert_id")),
+            "{text}"
+        );
+    }
+}
