@@ -268,18 +268,18 @@ impl<'l> MainSession<'l> {
     }
 
     fn apply_changes(&mut self, changes: &SessionChanges, restored: &[String], is_set: bool) -> Result<(), Stopped> {
+        // SET NAMES: MySQL forgets its warnings at any statement of ours, and so all is read before one that does not ask for them.
+        let is_reported = |name: &[u8]| changes.variable(name).is_some();
+        self.is_stale |=
+            !self.server.mariadb && is_reported(b"character_set_connection") && !is_reported(b"collation_connection");
         let before = Arc::clone(self.tracker.state());
         if self.tracker.apply(changes, restored, is_set) {
             // The dump has switched the reports: they go on.
             let _ = self.connection.track_session();
         }
         self.left_behind.schema |= changes.schema.is_some();
-        // With MariaDB it disturbs nothing that a SET leaves. Else it waits for a statement that does not ask for warnings.
-        if is_set
-            && self.server.mariadb
-            && self.tracker.has_unread()
-            && self.tracker.read_unread(&mut self.connection).is_err()
-        {
+        // It disturbs nothing that a SET leaves.
+        if is_set && self.tracker.has_unread() && self.tracker.read_unread(&mut self.connection).is_err() {
             self.is_stale = true;
             let _ = self.connection.track_session();
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hortator_mysql::{Connection, Error, SessionChanges};
+use hortator_mysql::{Connection, Error, Flavor, SessionChanges};
 
 use super::shared_reports::{self, INSERT_ID};
 use super::{SHOW_VARIABLES, SessionState, as_reported, global_variables, variables_as_bytes, variables_of};
@@ -27,6 +27,7 @@ pub struct Tracker {
     reported_number: Option<u64>,
     /// The server reports each variable by its own name; see [`shared_reports`].
     has_exact_reports: bool,
+    is_mariadb: bool,
     /// Variables that may have other values than the state says.
     unread: BTreeSet<&'static str>,
     /// What SETs have assigned since the last report, by their words.
@@ -55,6 +56,7 @@ impl Tracker {
             next_number: false,
             reported_number: None,
             has_exact_reports,
+            is_mariadb: main.version().flavor == Flavor::MariaDb,
             unread: BTreeSet::new(),
             assigned: BTreeSet::new(),
             may_have_assigned: false,
@@ -193,7 +195,8 @@ impl Tracker {
             let Ok(name) = std::str::from_utf8(name) else { continue };
             // SET NAMES: MariaDB does not report the collation that comes with it, and another one would bring back its own
             // character set.
-            let is_names = name == "character_set_connection" && !is_reported("collation_connection");
+            let is_names =
+                self.is_mariadb && name == "character_set_connection" && !is_reported("collation_connection");
             if self.has_exact_reports && !is_names {
                 continue;
             }

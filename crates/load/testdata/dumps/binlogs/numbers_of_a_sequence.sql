@@ -1,4 +1,5 @@
 -- Of a mixed log: numbers are drawn from a sequence outside of INSERTs, and by defaults. Row events lock the sequence.
+-- not on mysql: a log of MariaDB
 /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;
 /*!40019 SET @@session.max_delayed_threads=0*/;
 /*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;

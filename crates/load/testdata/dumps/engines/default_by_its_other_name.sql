@@ -1,4 +1,5 @@
 -- The default engine has two names, of which the server reports the one that is set.
+-- errors on mysql: it has one name for it
 SET storage_engine=MyISAM;
 CREATE TABLE t (a INT);
 INSERT INTO t VALUES (1),(2);

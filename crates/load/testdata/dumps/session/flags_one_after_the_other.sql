@@ -1,4 +1,5 @@
 -- Flags that a server keeps in one word, one after the other: MariaDB 11.8 reports each under the name of the first.
+-- errors on mysql: it has not all of these variables
 SET sql_notes=0;
 CREATE TABLE checked (id INT PRIMARY KEY, a INT, CHECK (a > 0));
 SET check_constraint_checks=0;

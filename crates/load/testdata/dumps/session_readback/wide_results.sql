@@ -1,4 +1,5 @@
 -- Results in a character set that ASCII is no part of, while a block leaves open what it has set.
+-- errors on mysql: BEGIN NOT ATOMIC is MariaDB's
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(30));
 SET character_set_results=ucs2;
 DELIMITER //
