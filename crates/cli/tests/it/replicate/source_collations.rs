@@ -55,6 +55,34 @@ fn of_the_session() {
     assert_eq!(of_columns(&fan_in), expected);
 }
 
+/// MariaDB keeps the collation with which a table was first opened. Statements that name no character set open it, too.
+#[test]
+fn of_expressions() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    let columns =
+        "(id INT PRIMARY KEY, a VARCHAR(10) CHARACTER SET latin1, i INT AS (CONVERT(a USING utf8mb4) = 's') STORED)";
+    run(&fan_in.sources[0], &["CREATE DATABASE d1"]);
+    for (table, format) in [("by_statement", "STATEMENT"), ("by_row", "ROW")] {
+        run(&fan_in.sources[0], &[&format!("CREATE TABLE d1.{table} {columns}")]);
+        fan_in.catch_up();
+        run(&fan_in.target, &["FLUSH TABLES"]);
+        run(
+            &fan_in.sources[0],
+            &[
+                &format!("SET SESSION binlog_format = {format}"),
+                "SET NAMES utf8mb4",
+                &format!("CREATE DATABASE n_{table}"),
+                &format!("INSERT INTO d1.{table} VALUES (8, 'ß', DEFAULT)"),
+            ],
+        );
+        fan_in.catch_up();
+        let query = format!("SELECT i FROM d1.{table}");
+        let of_both = [&fan_in.sources[0], &fan_in.target].map(|server| texts(server, &query));
+        assert_eq!(of_both[0], of_both[1], "{table}");
+    }
+}
+
 /// The log of a server of another version, ready to be applied.
 pub(super) fn log_of(name: &str) -> Recovery {
     let recovery = Recovery::with("bin.000001:4", &[]);

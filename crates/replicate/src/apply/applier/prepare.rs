@@ -69,10 +69,8 @@ impl Applier {
         let refused = |found| Error::Event { place: place.to_owned(), found };
         for event in events {
             let Content::Query(query) = &mut event.content else { continue };
-            let numbers = taken_collations(&query.status_variables).map_err(refused)?;
-            if numbers.is_empty() {
-                continue;
-            }
+            let taken = taken_collations(&query.status_variables).map_err(refused)?;
+            let Some(numbers) = taken.filter(|numbers| !numbers.is_empty()) else { continue };
             let (dialect, _) = self.dialect(query, place)?;
             let taken = source_collations::of_target(&numbers, self.collations(place)?);
             if let Some(text) = source_collations::named(&query.text, &dialect, &taken).map_err(refused)? {
