@@ -51,13 +51,14 @@ impl Applier {
             event.uncompress(&format);
             event.check_unique(&format);
         }
-        self.name_collations(events, place)?;
         if !self.rules.is_empty() {
             self.rewrite_statements(events, place)?;
             let columns = self.source_columns(events, place)?;
             let done = self.row_rules.apply(&self.rules, events, &format, &columns);
             done.map_err(|found| Error::Event { place: place.to_owned(), found })?;
         }
+        // Behind the rules: what they leave out needs none.
+        self.name_collations(events, place)?;
         self.convert_times(events, &format, place)
     }
 
