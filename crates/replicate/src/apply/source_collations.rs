@@ -162,6 +162,18 @@ mod tests {
                 "ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4 COLLATE four",
             ),
             ("ALTER TABLE t CHARSET utf8mb4 COLLATE x, ADD a INT", "the same"),
+            ("CREATE TABLE t (a CHAR CHAR SET utf8mb4)", "CREATE TABLE t (a CHAR CHAR SET utf8mb4 COLLATE four)"),
+            (
+                "CREATE TABLE t (a TEXT CHARSET utf8mb4 COLLATE DEFAULT) CHAR SET=utf8 COLLATE=DEFAULT",
+                "CREATE TABLE t (a TEXT CHARSET utf8mb4 COLLATE four) CHAR SET=utf8 COLLATE=three",
+            ),
+            ("CREATE TABLE t (a TEXT CHARACTER SET utf8mb4 BINARY, b TEXT BINARY CHARACTER SET utf8mb4)", "the same"),
+            (
+                "CREATE TABLE t (a CHAR(3) CHARACTER SET utf8mb4 DEFAULT (BINARY 'x'), b BINARY(3)) CHARSET=utf8mb4",
+                "CREATE TABLE t (a CHAR(3) CHARACTER SET utf8mb4 COLLATE four DEFAULT (BINARY 'x'), b BINARY(3)) \
+                 CHARSET=utf8mb4 COLLATE four",
+            ),
+            ("CREATE TABLE t (a TEXT CHARSET utf32 BINARY)", "the same"),
             ("CREATE TABLE t (a TEXT CHARSET utf32 COLLATE x)", "the same"),
             ("CREATE TABLE t (a TEXT CHARSET utf32)", "a collation that the target does not have where"),
             ("CREATE TABLE t (a NCHAR(3))", "three where"),
