@@ -111,3 +111,15 @@ fn of_a_newer_source() {
     let recovery = apply_log("11_8.000001");
     assert_eq!(of_columns(&recovery.fan_in), ["utf8mb4_uca1400_ai_ci", "utf8mb4_general_ci", "utf8mb4_bin"]);
 }
+
+/// What a rule leaves out needs no collation. Names of columns are no types.
+#[test]
+fn of_what_is_skipped() {
+    let mut recovery = log_of("11_8_skipped.000001");
+    let target = recovery.fan_in.target_table();
+    recovery.fan_in.write(&format!(
+        "{target}[[source]]\nname = \"s1\"\nstart = \"bin.000001:4\"\n[[source.rule]]\nmatch = \"d1.skipped\"\nskip = true\n"
+    ));
+    recovery.check("", 0, "all files are applied");
+    assert_eq!(texts(&recovery.fan_in.target, "SELECT id, unicode FROM d1.t"), [["1", "1"]]);
+}
