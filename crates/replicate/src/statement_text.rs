@@ -66,18 +66,21 @@ pub(crate) fn name_collation(
     is_table: bool,
     edits: &mut Vec<Edit>,
 ) {
+    let is_character = |token: &Token<'_>| token.is_word(b"CHARACTER") || token.is_word(b"CHAR");
     let is_alter = all.first().is_some_and(|verb| verb.is_word(b"ALTER"));
     let depths = depths(all);
     for (index, token) in all.iter().enumerate().filter(|(index, _)| depths[*index] <= COLUMNS_DEPTH) {
         let behind = match token {
             token if token.is_word(b"CHARSET") => index + 1,
-            token if token.is_word(b"CHARACTER") && all.get(index + 1).is_some_and(|next| next.is_word(b"SET")) => {
-                index + 2
-            }
+            token if is_character(token) && all.get(index + 1).is_some_and(|next| next.is_word(b"SET")) => index + 2,
             _ => continue,
         };
         let Some(value) = value_at(all, behind) else { continue };
-        if name_of(value, dialect).is_none_or(|name| !is_charset(&name, charset)) {
+        // BINARY before or behind it stands for a collation.
+        let is_binary = |at: Option<usize>| at.and_then(|at| all.get(at)).is_some_and(|token| token.is_word(b"BINARY"));
+        let next = all.partition_point(|token| token.offset <= value.offset);
+        let is_it = name_of(value, dialect).is_some_and(|name| is_charset(&name, charset));
+        if !is_it || is_binary(index.checked_sub(1)) || is_binary(Some(next)) {
             continue;
         }
         // An item ends at a comma. The options of a new table or of a schema are one.
@@ -87,9 +90,11 @@ pub(crate) fn name_collation(
         };
         let first = (0..index).rev().find(ends).map_or(0, |end| end + 1);
         let last = (index..all.len()).find(ends).unwrap_or(all.len());
-        let has_collation = (first..last).any(|other| depths[other] == depths[index] && all[other].is_word(b"COLLATE"));
-        if !has_collation {
-            edits.push(Edit { start: value.end, end: value.end, text: format!(" COLLATE {collation}") });
+        let of_item = (first..last).find(|other| depths[*other] == depths[index] && all[*other].is_word(b"COLLATE"));
+        match of_item.map(|other| value_at(all, other + 1)) {
+            None => edits.push(Edit { start: value.end, end: value.end, text: format!(" COLLATE {collation}") }),
+            Some(Some(named)) if named.is_word(b"DEFAULT") => edits.push(Edit::replace(named, collation)),
+            Some(_) => {}
         }
     }
 }

@@ -28,6 +28,7 @@ mod statement_session;
 mod target_tables;
 mod temporary_tables;
 mod tolerated;
+mod type_places;
 mod workers;
 
 pub use applier::{Applier, InDoubt, LargeTransaction};

@@ -6,7 +6,8 @@
 use hortator_load::lexer::{Dialect, Kind, Token, tokens};
 
 use super::collations::Collations;
-use crate::statement_text::{apply, is_charset, name_collation, name_of};
+use super::type_places::TypePlaces;
+use crate::statement_text::{apply, depths, is_charset, name_collation, name_of};
 
 /// The first MariaDB that has the variable.
 pub(super) const SINCE: u32 = 110_201;
@@ -45,9 +46,8 @@ pub(super) fn of_target(numbers: &Numbers, collations: &Collations) -> Vec<Taken
 
 /// Words before TABLE, DATABASE or SCHEMA.
 const BEFORE_KIND: [&[u8]; 5] = [b"OR", b"REPLACE", b"TEMPORARY", b"ONLINE", b"IGNORE"];
-/// Types that have a character set without naming it.
-const OWN_CHARSETS: [(&[u8], &str); 4] =
-    [(b"NCHAR", "utf8mb3"), (b"NVARCHAR", "utf8mb3"), (b"NATIONAL", "utf8mb3"), (b"UNICODE", "ucs2")];
+/// Types of the character set utf8mb3.
+const NATIONAL: [&[u8]; 3] = [b"NCHAR", b"NVARCHAR", b"NATIONAL"];
 
 /// The text of a definition with these collations named; `None` where it is the same.
 ///
@@ -55,20 +55,32 @@ const OWN_CHARSETS: [(&[u8], &str); 4] =
 /// Why that cannot be done.
 pub(super) fn named(text: &[u8], dialect: &Dialect, taken: &[Taken]) -> Result<Option<Vec<u8>>, String> {
     let all: Vec<Token<'_>> = tokens(text, dialect).collect();
-    let Some(is_table) = definition(&all) else { return Ok(None) };
-    if let Some(taken) = taken.iter().find(|taken| has_place_without_name(&all, dialect, &taken.charset)) {
+    let all = behind_settings(&all);
+    let Some(is_table) = definition(all) else { return Ok(None) };
+    if let Some(taken) = taken.iter().find(|taken| has_place_without_name(all, dialect, &taken.charset)) {
         return Err(refusal(taken));
     }
     let mut edits = Vec::new();
     for taken in taken {
         let before = edits.len();
         let collation = taken.collation.as_deref().unwrap_or_default();
-        name_collation(&all, dialect, &taken.charset, collation, is_table, &mut edits);
+        name_collation(all, dialect, &taken.charset, collation, is_table, &mut edits);
         if edits.len() > before && taken.collation.is_none() {
             return Err(refusal(taken));
         }
     }
     Ok(apply(text, edits))
+}
+
+/// The statement behind `SET STATEMENT … FOR`.
+fn behind_settings<'a, 't>(all: &'a [Token<'t>]) -> &'a [Token<'t>] {
+    let [set, statement, ..] = all else { return all };
+    if !set.is_word(b"SET") || !statement.is_word(b"STATEMENT") {
+        return all;
+    }
+    let depths = depths(all);
+    let end = (0..all.len()).find(|index| depths[*index] == 0 && all[*index].is_word(b"FOR"));
+    end.map_or(all, |end| &all[end + 1..])
 }
 
 /// Whether it is CREATE or ALTER of a table; none for other statements than those and CREATE or ALTER of a schema.
@@ -83,12 +95,15 @@ fn definition(all: &[Token<'_>]) -> Option<bool> {
 /// Whether a column gets the default collation of a character set where none can be named: by its type, or as the result of
 /// an expression.
 fn has_place_without_name(all: &[Token<'_>], dialect: &Dialect, charset: &str) -> bool {
-    let select = all.iter().position(|token| token.is_word(b"SELECT")).unwrap_or(all.len());
+    let places = TypePlaces::of(all);
     let is_it = |token: Option<&Token<'_>>| {
         token.and_then(|token| name_of(token, dialect)).is_some_and(|name| is_charset(&name, charset))
     };
     all.iter().enumerate().any(|(index, token)| {
-        if OWN_CHARSETS.iter().any(|(word, of)| *of == charset && token.is_word(word)) {
+        let is_of_type = |words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
+        if charset == "utf8mb3" && is_of_type(&NATIONAL) && places.begins(index)
+            || charset == "ucs2" && is_of_type(&[b"UNICODE"]) && places.is_behind(index)
+        {
             return true;
         }
         let of_expression = match &token.kind {
@@ -99,7 +114,7 @@ fn has_place_without_name(all: &[Token<'_>], dialect: &Dialect, charset: &str) -
             Kind::String([b'N' | b'n', ..]) => charset == "utf8mb3",
             _ => false,
         };
-        index > select && of_expression
+        index > places.select && of_expression
     })
 }
 
@@ -159,15 +174,56 @@ mod tests {
                 "ALTER TABLE t CONVERT TO CHARACTER SET utf8mb4 COLLATE four",
             ),
             ("ALTER TABLE t CHARSET utf8mb4 COLLATE x, ADD a INT", "the same"),
+            ("CREATE TABLE t (a CHAR CHAR SET utf8mb4)", "CREATE TABLE t (a CHAR CHAR SET utf8mb4 COLLATE four)"),
+            (
+                "CREATE TABLE t (a TEXT CHARSET utf8mb4 COLLATE DEFAULT) CHAR SET=utf8 COLLATE=DEFAULT",
+                "CREATE TABLE t (a TEXT CHARSET utf8mb4 COLLATE four) CHAR SET=utf8 COLLATE=three",
+            ),
+            ("CREATE TABLE t (a TEXT CHARACTER SET utf8mb4 BINARY, b TEXT BINARY CHARACTER SET utf8mb4)", "the same"),
+            (
+                "CREATE TABLE t (a CHAR(3) CHARACTER SET utf8mb4 DEFAULT (BINARY 'x'), b BINARY(3)) CHARSET=utf8mb4",
+                "CREATE TABLE t (a CHAR(3) CHARACTER SET utf8mb4 COLLATE four DEFAULT (BINARY 'x'), b BINARY(3)) \
+                 CHARSET=utf8mb4 COLLATE four",
+            ),
+            ("CREATE TABLE t (a TEXT CHARSET utf32 BINARY)", "the same"),
             ("CREATE TABLE t (a TEXT CHARSET utf32 COLLATE x)", "the same"),
             ("CREATE TABLE t (a TEXT CHARSET utf32)", "a collation that the target does not have where"),
             ("CREATE TABLE t (a NCHAR(3))", "three where"),
             ("CREATE TABLE t (a CHAR(3) UNICODE)", "two where"),
+            ("CREATE TABLE t (a INT, nchar NATIONAL CHARACTER VARYING(3))", "three where"),
+            ("ALTER TABLE t ADD COLUMN IF NOT EXISTS a NVARCHAR(3)", "three where"),
+            ("ALTER TABLE t ADD (a INT, b NCHAR)", "three where"),
+            ("ALTER TABLE t MODIFY a NCHAR(3)", "three where"),
+            ("ALTER TABLE t CHANGE COLUMN a b NCHAR(3)", "three where"),
+            ("ALTER TABLE t CHANGE `nchar` `nchar` CHARACTER VARYING (3) BINARY UNICODE", "two where"),
+            ("CREATE TABLE t (a TEXT UNICODE)", "two where"),
+            ("CREATE TABLE t (a LONG VARCHAR UNICODE, b ENUM('x') UNICODE)", "two where"),
+            ("CREATE TABLE t AS SELECT CAST(a AS NCHAR(3)) FROM x", "three where"),
+            ("CREATE TABLE t AS SELECT CONVERT(LEFT(a, 2), CHAR(3) UNICODE) FROM x", "two where"),
+            ("CREATE TABLE t AS SELECT unicode, a AS nchar, CONCAT(a, national) FROM x", "the same"),
+            ("CREATE TABLE nchar (unicode VARCHAR(20), nvarchar INT, national INT)", "the same"),
+            ("CREATE TABLE IF NOT EXISTS unicode (a INT, KEY nchar (a, national), INDEX unicode (a))", "the same"),
+            ("CREATE TABLE t (a INT, UNIQUE nchar (a), CONSTRAINT national CHECK (nchar < unicode))", "the same"),
+            (
+                "CREATE TABLE t (unicode INT, a INT AS (unicode + nchar.unicode) STORED, b INT CHECK (b > unicode))",
+                "the same",
+            ),
+            ("ALTER TABLE t ADD nchar INT, ADD COLUMN national INT, MODIFY COLUMN unicode INT FIRST", "the same"),
+            ("ALTER TABLE t CHANGE COLUMN unicode nchar INT AFTER national, CHANGE a unicode INT", "the same"),
+            ("ALTER TABLE t RENAME COLUMN nchar TO unicode, DROP COLUMN unicode, ADD KEY k (a, nchar)", "the same"),
+            ("CREATE TABLE t (LIKE nchar)", "the same"),
             ("CREATE TABLE t (a CHAR(3) DEFAULT _utf8mb4'x')", "the same"),
             ("CREATE TABLE t AS SELECT _utf8mb4'x'", "four where"),
             ("CREATE TABLE t AS SELECT _latin1'x'", "the same"),
             ("CREATE TABLE t AS SELECT CONVERT(a USING utf8mb4) FROM x", "four where"),
             ("CREATE TABLE t AS SELECT CAST(a AS CHAR CHARACTER SET utf8mb4) FROM x", "four where"),
+            (
+                "SET STATEMENT lock_wait_timeout = (SELECT SUBSTR('12' FROM 1 FOR 1)) FOR CREATE TABLE t (a TEXT CHARSET utf8)",
+                "SET STATEMENT lock_wait_timeout = (SELECT SUBSTR('12' FROM 1 FOR 1)) FOR CREATE TABLE t (a TEXT CHARSET utf8 \
+                 COLLATE three)",
+            ),
+            ("SET STATEMENT max_statement_time = 1 FOR ALTER TABLE t ADD a NCHAR", "three where"),
+            ("SET STATEMENT max_statement_time = 1 FOR INSERT INTO t VALUES (_utf8mb4'x')", "the same"),
             ("CREATE PROCEDURE p() CREATE TABLE t (a TEXT CHARSET utf8mb4)", "the same"),
             ("INSERT INTO t VALUES (_utf8mb4'x')", "the same"),
         ] {

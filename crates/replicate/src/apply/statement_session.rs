@@ -34,7 +34,8 @@ const LAST_INSERT_ID: u8 = 1;
 const INSERT_ID: u8 = 2;
 
 /// The statements that make the target's session that of the source at this statement. `before` are the values that stand
-/// before the statement in its transaction: numbers, seeds, user variables. `target_version` is as in version comments.
+/// before the statement in its transaction: numbers, seeds, user variables. `target_version` is as in version comments;
+/// `source_takes` says whether the source has `character_set_collations`.
 ///
 /// # Errors
 /// What cannot be carried over.
@@ -44,6 +45,7 @@ pub(super) fn settings(
     before: &[Event],
     collations: &Collations,
     target_version: u32,
+    source_takes: bool,
 ) -> Result<Vec<Vec<u8>>, String> {
     if let Some(reason) = &query.refused {
         return Err(reason.clone());
@@ -83,9 +85,14 @@ pub(super) fn settings(
     let list: Vec<String> = [timestamp, thread].into_iter().chain(list).map(|one| format!("@@session.{one}")).collect();
     let mut new: String = new.iter().map(|one| format!(" /*M!101100 , @@session.{} */", assign(one))).collect();
     if target_version >= source_collations::SINCE {
-        // A source writes it where the statement depends on it. One that does not know it, and MySQL, has none.
-        let value = source_collations::value(&taken_collations(&query.status_variables)?, collations)?;
-        new += &format!(", @@session.character_set_collations = '{value}'");
+        // A source writes it for statements that name a character set. Tables that others open have expressions, whose
+        // collation MariaDB keeps for all sessions. A source that does not know the variable never takes other collations.
+        let value = match taken_collations(&query.status_variables)? {
+            Some(taken) => format!("'{}'", source_collations::value(&taken, collations)?),
+            None if source_takes => "DEFAULT".to_owned(),
+            None => "''".to_owned(),
+        };
+        new += &format!(", @@session.character_set_collations = {value}");
     }
     for value in before {
         texts.push(match &value.content {
@@ -114,20 +121,21 @@ pub(super) fn settings(
     Ok(texts)
 }
 
-/// Stands for one pair of `character_set_collations`.
+/// Stands for `character_set_collations`: pairs of numbers.
 const COLLATIONS: &str = "the collations of character sets";
 
-/// Which collations the source takes for character sets that a statement names.
-pub(super) fn taken_collations(status: &[u8]) -> Result<source_collations::Numbers, String> {
+/// Which collations the source takes for character sets that a statement names; `None` where the event does not say it.
+pub(super) fn taken_collations(status: &[u8]) -> Result<Option<source_collations::Numbers>, String> {
     // Most have none.
     if !status.contains(&131) {
-        return Ok(Vec::new());
+        return Ok(None);
     }
-    let pair = |(_, pair): (String, String)| {
+    let pair = |pair: &str| {
         let (default, taken) = pair.split_once('=')?;
         default.parse().ok().zip(taken.parse().ok())
     };
-    Ok(assignments(status)?.into_iter().filter(|(name, _)| name == COLLATIONS).filter_map(pair).collect())
+    let pairs = assignments(status)?.into_iter().find(|(name, _)| name == COLLATIONS);
+    Ok(pairs.map(|(_, pairs)| pairs.split(',').filter_map(pair).collect()))
 }
 
 /// Stands for the fraction of the time.
@@ -198,10 +206,11 @@ fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
                 add(ALTER_PART, flags.to_string());
             }
             131 => {
+                let mut pairs = Vec::new();
                 for _ in 0..fields.u8("the number of collations")? {
-                    let (default, taken) = (fields.u16(COLLATIONS)?, fields.u16(COLLATIONS)?);
-                    add(COLLATIONS, format!("{default}={taken}"));
+                    pairs.push(format!("{}={}", fields.u16(COLLATIONS)?, fields.u16(COLLATIONS)?));
                 }
+                add(COLLATIONS, pairs.join(","));
             }
             number => return Err(format!("session variable {number} of a statement is not known")),
         }
@@ -261,7 +270,7 @@ const CHARSET_NUMBERS: [u32; 4] = [8, 33, 45, 63];
 pub(super) fn needs_collations(query: &QueryEvent, before: &[Event]) -> bool {
     let has_texts = before.iter().any(|event| matches!(event.content, Content::UserVariable(_)));
     let charset = sql_mode_and_charset(&query.status_variables).ok().and_then(|(_, charset)| charset);
-    let has_taken = taken_collations(&query.status_variables).is_ok_and(|taken| !taken.is_empty());
+    let has_taken = taken_collations(&query.status_variables).is_ok_and(|taken| taken.is_some());
     has_texts || has_taken || charset.is_some_and(|id| !CHARSET_NUMBERS.contains(&id))
 }
 

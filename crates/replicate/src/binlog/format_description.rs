@@ -17,6 +17,8 @@ const CRC32: u8 = 1;
 /// older than these.
 const FIRST_WITH_CHECKSUMS: (u32, u32, u32) = (5, 6, 1);
 const FIRST_MARIADB_WITH_CHECKSUMS: (u32, u32, u32) = (5, 3, 0);
+/// The first MariaDB that has `character_set_collations`.
+const FIRST_MARIADB_WITH_COLLATIONS: (u32, u32, u32) = (11, 2, 1);
 
 /// How the events of a file are laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +93,11 @@ impl FormatDescription {
     /// Whether its TIMESTAMPs may be after 2038.
     pub(crate) fn goes_to_2106(&self) -> bool {
         self.is_mariadb() && version(&self.server_version) >= row_end::SINCE
+    }
+
+    /// Whether its server knows `character_set_collations`.
+    pub(crate) fn takes_collations(&self) -> bool {
+        self.is_mariadb() && version(&self.server_version) >= FIRST_MARIADB_WITH_COLLATIONS
     }
 
     /// The same for events that have no checksums.

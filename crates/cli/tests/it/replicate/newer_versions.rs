@@ -149,6 +149,21 @@ fn rows_with_history_of_other_versions() {
     }
 }
 
+/// The rows of CREATE TABLE … SELECT come before their table is there.
+#[test]
+fn rows_with_history_of_new_tables() {
+    for log in ["10_11_select.000001", "11_8_select.000001"] {
+        let recovery = apply_log(log);
+        let rows = |query: &str| texts(&recovery.fan_in.target, query);
+        for (table, row_end) in [("hidden", "row_end"), ("shown", "e")] {
+            let all = format!("SELECT id, {row_end} > '2037-01-01' FROM d1.{table} FOR SYSTEM_TIME ALL ORDER BY id");
+            assert_eq!(rows(&all), [["1", "1"], ["2", "1"]], "{log}: {table}");
+            run(&recovery.fan_in.target, &[&format!("DELETE FROM d1.{table} WHERE id = 1")]);
+            assert_eq!(rows(&format!("SELECT id FROM d1.{table}")), [["2"]], "{log}");
+        }
+    }
+}
+
 /// A TIMESTAMP after 2038 stops its source where the target has none: it would become one before 1970.
 #[test]
 fn times_after_2038() {

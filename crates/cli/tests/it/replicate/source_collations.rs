@@ -55,6 +55,34 @@ fn of_the_session() {
     assert_eq!(of_columns(&fan_in), expected);
 }
 
+/// MariaDB keeps the collation with which a table was first opened. Statements that name no character set open it, too.
+#[test]
+fn of_expressions() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    let columns =
+        "(id INT PRIMARY KEY, a VARCHAR(10) CHARACTER SET latin1, i INT AS (CONVERT(a USING utf8mb4) = 's') STORED)";
+    run(&fan_in.sources[0], &["CREATE DATABASE d1"]);
+    for (table, format) in [("by_statement", "STATEMENT"), ("by_row", "ROW")] {
+        run(&fan_in.sources[0], &[&format!("CREATE TABLE d1.{table} {columns}")]);
+        fan_in.catch_up();
+        run(&fan_in.target, &["FLUSH TABLES"]);
+        run(
+            &fan_in.sources[0],
+            &[
+                &format!("SET SESSION binlog_format = {format}"),
+                "SET NAMES utf8mb4",
+                &format!("CREATE DATABASE n_{table}"),
+                &format!("INSERT INTO d1.{table} VALUES (8, 'ß', DEFAULT)"),
+            ],
+        );
+        fan_in.catch_up();
+        let query = format!("SELECT i FROM d1.{table}");
+        let of_both = [&fan_in.sources[0], &fan_in.target].map(|server| texts(server, &query));
+        assert_eq!(of_both[0], of_both[1], "{table}");
+    }
+}
+
 /// The log of a server of another version, ready to be applied.
 pub(super) fn log_of(name: &str) -> Recovery {
     let recovery = Recovery::with("bin.000001:4", &[]);
@@ -82,4 +110,16 @@ fn of_an_older_source() {
 fn of_a_newer_source() {
     let recovery = apply_log("11_8.000001");
     assert_eq!(of_columns(&recovery.fan_in), ["utf8mb4_uca1400_ai_ci", "utf8mb4_general_ci", "utf8mb4_bin"]);
+}
+
+/// What a rule leaves out needs no collation. Names of columns are no types.
+#[test]
+fn of_what_is_skipped() {
+    let mut recovery = log_of("11_8_skipped.000001");
+    let target = recovery.fan_in.target_table();
+    recovery.fan_in.write(&format!(
+        "{target}[[source]]\nname = \"s1\"\nstart = \"bin.000001:4\"\n[[source.rule]]\nmatch = \"d1.skipped\"\nskip = true\n"
+    ));
+    recovery.check("", 0, "all files are applied");
+    assert_eq!(texts(&recovery.fan_in.target, "SELECT id, unicode FROM d1.t"), [["1", "1"]]);
 }

@@ -93,9 +93,10 @@ impl Applier {
     ) -> Result<Vec<Vec<u8>>, Error> {
         self.charset = SessionCharset::OfSource;
         let version = self.connection.version().comment_number();
+        let source_takes = self.format.as_ref().is_some_and(|(format, _)| format.takes_collations());
         let no_collations = Collations::default();
         let collations = if needs_collations(query, before) { self.collations(place)? } else { &no_collations };
-        let settings = settings(event, query, before, collations, version);
+        let settings = settings(event, query, before, collations, version, source_takes);
         settings.map_err(|found| Error::Event { place: place.to_owned(), found })
     }
 

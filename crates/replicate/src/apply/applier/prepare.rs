@@ -51,13 +51,14 @@ impl Applier {
             event.uncompress(&format);
             event.check_unique(&format);
         }
-        self.name_collations(events, place)?;
         if !self.rules.is_empty() {
             self.rewrite_statements(events, place)?;
             let columns = self.source_columns(events, place)?;
             let done = self.row_rules.apply(&self.rules, events, &format, &columns);
             done.map_err(|found| Error::Event { place: place.to_owned(), found })?;
         }
+        // Behind the rules: what they leave out needs none.
+        self.name_collations(events, place)?;
         self.convert_times(events, &format, place)
     }
 
@@ -69,10 +70,8 @@ impl Applier {
         let refused = |found| Error::Event { place: place.to_owned(), found };
         for event in events {
             let Content::Query(query) = &mut event.content else { continue };
-            let numbers = taken_collations(&query.status_variables).map_err(refused)?;
-            if numbers.is_empty() {
-                continue;
-            }
+            let taken = taken_collations(&query.status_variables).map_err(refused)?;
+            let Some(numbers) = taken.filter(|numbers| !numbers.is_empty()) else { continue };
             let (dialect, _) = self.dialect(query, place)?;
             let taken = source_collations::of_target(&numbers, self.collations(place)?);
             if let Some(text) = source_collations::named(&query.text, &dialect, &taken).map_err(refused)? {
