@@ -266,6 +266,56 @@ bool server_has_history(const char *dir) {
     return is_there;
 }
 
+/* Options with their types, as servers from MariaDB 11.8 on ask for them. */
+typedef struct {
+    int flags;
+    const char *name;
+    union {
+        int64_t as_integer;
+        double as_double;
+        const char *as_string;
+    } value;
+} parameter_t;
+
+enum { IS_READ_ONLY = 1 << 1, IS_BOOLEAN = 1 << 2, IS_INTEGER = 1 << 3, IS_DOUBLE = 1 << 4 };
+
+static unsigned known_parameters;
+
+static int on_parameter(const parameter_t *parameter, void *context) {
+    CHECK(context == &known_parameters, "the context of a parameter");
+    if (strcmp(parameter->name, "gcs.fc_limit") == 0) {
+        CHECK(parameter->flags == IS_INTEGER && parameter->value.as_integer == 256, "gcs.fc_limit");
+        known_parameters++;
+    } else if (strcmp(parameter->name, "gcs.fc_factor") == 0) {
+        CHECK(parameter->flags == IS_DOUBLE && parameter->value.as_double == 1.0, "gcs.fc_factor");
+        known_parameters++;
+    } else if (strcmp(parameter->name, "socket.ssl") == 0) {
+        CHECK(parameter->flags == (IS_BOOLEAN | IS_READ_ONLY) && parameter->value.as_integer == 0, "socket.ssl");
+        known_parameters++;
+    } else if (strcmp(parameter->name, "gcache.name") == 0) {
+        CHECK(parameter->flags == IS_READ_ONLY && strcmp(parameter->value.as_string, "galera.cache") == 0, "gcache.name");
+        known_parameters++;
+    }
+    return OK;
+}
+
+static void ask_for_parameters(void) {
+    struct {
+        int (*get)(wsrep_t *, int (*)(const parameter_t *, void *), void *);
+    } service = {NULL};
+    int (*begin)(void *);
+    void (*end)(void);
+    *(void **)&begin = symbol(dlh, "wsrep_init_config_service_v1");
+    *(void **)&end = symbol(dlh, "wsrep_deinit_config_service_v1");
+    CHECK(begin(NULL) != OK, "no service");
+    CHECK(begin(&service) == OK && service.get != NULL, "the service of parameters");
+    known_parameters = 0;
+    CHECK(service.get(&wsrep, on_parameter, &known_parameters) == OK, "the parameters");
+    CHECK(known_parameters == 4, "%u known parameters", known_parameters);
+    CHECK(service.get(&wsrep, NULL, NULL) != OK, "nobody takes the parameters");
+    end();
+}
+
 int server_init(const char *dir, int64_t position, const char *options) {
     CHECK(loader(&wsrep) == 0, "the loader");
     CHECK(strcmp(wsrep.version, "26") == 0, "the version");
@@ -293,6 +343,8 @@ int server_init(const char *dir, int64_t position, const char *options) {
     int status = CALL(position, wsrep.init(&wsrep, &args));
     for (int times = 0; times < 2; times++)
         CHECK(wsrep.capabilities(&wsrep) & 1, "capabilities");
+    if (status == OK)
+        ask_for_parameters();
     return status;
 }
 
