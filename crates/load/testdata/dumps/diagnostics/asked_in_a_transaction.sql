@@ -1,3 +1,4 @@
+-- errors on mysql: it has no @@in_transaction, and no compound statements outside of routines
 -- Within a transaction, a procedure or a block asks what the statement before it did, and may end the transaction.
 CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY, b INT) ENGINE=InnoDB;
 CREATE PROCEDURE counts() SELECT ROW_COUNT();

@@ -1,5 +1,4 @@
--- GET DIAGNOSTICS behind rows, definitions and failures inside a block.
--- errors on mysql: BEGIN NOT ATOMIC is MariaDB's
+-- GET DIAGNOSTICS behind rows with warnings, behind a definition that was there, and behind a SET.
 CREATE TABLE t (id INT PRIMARY KEY, n TINYINT);
 CREATE TABLE log (n BIGINT, m TEXT);
 SET sql_mode = '';

@@ -1,4 +1,3 @@
--- errors on mysql: the steps of a trace differ
 -- The optimizer trace is that of the dump's own last query.
 CREATE TABLE t (id INT PRIMARY KEY, v INT);
 INSERT INTO t VALUES (1, 1), (2, 2), (3, 3), (4, 4);

@@ -1,3 +1,4 @@
+-- errors on mysql: it has no @@in_transaction
 -- ROW_COUNT() as the first statement of a session, and @@in_transaction outside of any.
 SELECT ROW_COUNT();
 SELECT @@in_transaction, @@identity, @@insert_id, @@warning_count, FOUND_ROWS();

@@ -1,3 +1,4 @@
+-- errors on mysql: it has no information_schema.SESSION_STATUS
 -- Status counters of the dump's session count what the dump's own statements do.
 CREATE TABLE t (id INT PRIMARY KEY, v INT);
 FLUSH STATUS;

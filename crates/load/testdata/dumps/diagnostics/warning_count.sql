@@ -1,3 +1,4 @@
+-- errors on mysql: it has no sql_mode NO_AUTO_CREATE_USER
 -- @@warning_count and @@error_count behind rows with warnings and behind SET, in SELECT, SET and VALUES.
 CREATE TABLE t (id INT PRIMARY KEY, n TINYINT);
 CREATE TABLE log (id INT AUTO_INCREMENT PRIMARY KEY, n BIGINT, e BIGINT);

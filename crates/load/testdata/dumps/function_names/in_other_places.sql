@@ -1,4 +1,3 @@
--- errors on mysql: its own functions are others
 -- Functions of the dump with such names in ON DUPLICATE KEY UPDATE, SET, SELECT, DEFAULT and CREATE TABLE.
 CREATE TABLE log (id INT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(20));
 CREATE TABLE t (id INT PRIMARY KEY, v INT);

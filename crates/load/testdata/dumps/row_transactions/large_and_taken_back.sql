@@ -1,3 +1,4 @@
+-- errors on mysql: it has no @@in_transaction
 -- Transactions of rows of new tables that go on in the main session, and end in several ways. Where chunks are small, their
 -- rows are committed before that, and taken back.
 CREATE TABLE a (id INT PRIMARY KEY, v INT);

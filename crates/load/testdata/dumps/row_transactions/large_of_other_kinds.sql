@@ -1,3 +1,4 @@
+-- errors on mysql: system versioning is MariaDB's
 -- Tables whose rows could not be taken back go as one transaction.
 CREATE TABLE a (id INT PRIMARY KEY) ENGINE=MyISAM;
 CREATE TABLE b (id INT PRIMARY KEY) WITH SYSTEM VERSIONING;

@@ -1,3 +1,4 @@
+-- errors on mysql: it has no @@in_transaction
 -- What the session says behind a transaction of rows, within it and behind a COMMIT that ends nothing.
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v TINYINT);
 SET sql_mode = '';

@@ -1,3 +1,4 @@
+-- errors on mysql: the engine Aria is MariaDB's
 -- A procedure sets session variables that no SET of the dump names.
 CREATE PROCEDURE engine(IN name VARCHAR(20)) SET SESSION default_storage_engine = name;
 CREATE TABLE a (id INT PRIMARY KEY);

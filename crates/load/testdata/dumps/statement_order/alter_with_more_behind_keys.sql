@@ -1,4 +1,3 @@
--- errors on mysql: an ALTER that names keys and partitions at once
 -- ALTER TABLE … ENABLE or DISABLE KEYS with more behind it is no statement to leave out.
 CREATE TABLE t (id INT PRIMARY KEY, v INT);
 CREATE TABLE p (id INT PRIMARY KEY, v INT) PARTITION BY HASH (id) PARTITIONS 3;

@@ -1,5 +1,4 @@
--- errors on mysql: sequences are MariaDB's
--- CREATE TABLE from WITH, parentheses, TABLE, a sequence in a default, and IGNORE or REPLACE before SELECT.
+-- CREATE TABLE from WITH and from SELECT in parentheses, LIKE in parentheses, and IGNORE or REPLACE before SELECT.
 CREATE TABLE t (id INT PRIMARY KEY, v INT);
 INSERT INTO t VALUES (1, 1), (2, 2);
 CREATE TABLE a AS WITH w AS (SELECT * FROM t) SELECT * FROM w;

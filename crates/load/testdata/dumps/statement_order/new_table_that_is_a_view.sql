@@ -1,4 +1,3 @@
--- errors on mysql: CREATE TABLE IF NOT EXISTS of a view's name is an error there
 -- A table that is not created because a view has its name: the rows fire the triggers of the table behind the view.
 DROP TABLE IF EXISTS t, v;
 CREATE TABLE l (a INT AUTO_INCREMENT PRIMARY KEY, b INT);

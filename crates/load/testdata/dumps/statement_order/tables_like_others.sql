@@ -1,3 +1,4 @@
+-- errors on mysql: CREATE OR REPLACE TABLE and sequences are MariaDB's
 -- Tables that are made like others, changed, given triggers, dropped, and made again.
 CREATE TABLE model (id INT PRIMARY KEY AUTO_INCREMENT, v VARCHAR(20) DEFAULT 'none') ENGINE=InnoDB;
 CREATE TABLE log (id INT PRIMARY KEY AUTO_INCREMENT, what VARCHAR(40));

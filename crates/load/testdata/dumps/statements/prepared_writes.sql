@@ -1,3 +1,4 @@
+-- errors on mysql: values in EXECUTE … USING are MariaDB's
 -- An EXECUTE is what its statement is: of the schema that was selected at the PREPARE, and only until it is prepared anew.
 CREATE DATABASE other_one;
 CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, a INT);
