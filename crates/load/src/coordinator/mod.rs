@@ -48,7 +48,7 @@ mod transactions;
 mod view_effects;
 mod workers;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use hortator_mysql::Error;
 use hortator_mysql::catalog::TableName;
@@ -88,6 +88,7 @@ use row_transaction::RowTransaction;
 pub(crate) use row_transaction::{HELD_BYTES, SMALL_BYTES};
 use saved_values::SavedValues;
 use set_run::Joining;
+use transactions::LeftOutLocks;
 
 /// Gives statements their place.
 pub(crate) struct Coordinator<'l> {
@@ -116,8 +117,7 @@ pub(crate) struct Coordinator<'l> {
     prepared: PreparedTexts,
     /// What an earlier run of this load has recorded; `None` for a load from the beginning.
     resume: Option<Resume>,
-    /// The tables that the dump has locked, by a LOCK TABLES that was left out.
-    left_out_locks: BTreeSet<TableName>,
+    left_out_locks: LeftOutLocks,
     /// Rows of the main session that are not committed yet.
     uncommitted: BTreeMap<TableName, u64>,
     /// What the stream should leave behind, where that is to be verified.
@@ -174,7 +174,7 @@ impl<'l> Coordinator<'l> {
             large: LargeTransactions::default(),
             prepared: PreparedTexts::default(),
             resume,
-            left_out_locks: BTreeSet::new(),
+            left_out_locks: LeftOutLocks::default(),
             uncommitted: BTreeMap::new(),
             expectations: None,
         })

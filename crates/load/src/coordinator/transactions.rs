@@ -1,34 +1,58 @@
 //! Transactions of the dump's own: what ends them, and when their rows count.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::Relaxed;
 
 use hortator_mysql::catalog::TableName;
 
 use super::Coordinator;
-use crate::analysis::{DdlTarget, StatementInfo, Trait};
+use crate::analysis::{DdlTarget, StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::lexer::Location;
+
+/// The locks of a LOCK TABLES that was left out.
+#[derive(Debug, Default)]
+pub(super) struct LeftOutLocks {
+    /// The tables that would be locked.
+    tables: BTreeSet<TableName>,
+    /// All of them are dropped, and UNLOCK TABLES would still commit: on MySQL, until a transaction begins or another
+    /// definition commits (seen with 9.7).
+    outlive_tables: bool,
+}
+
+impl LeftOutLocks {
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty() && !self.outlive_tables
+    }
+}
 
 impl Coordinator<'_> {
     /// Takes note of a statement that is not sent.
     pub(super) fn left_out(&mut self, info: &StatementInfo) {
         self.progress.skipped.fetch_add(1, Relaxed);
         if info.is(Trait::Unlocks) || info.is(Trait::Locks) {
-            self.left_out_locks.clear();
+            self.left_out_locks = LeftOutLocks::default();
         }
         if info.is(Trait::Locks) {
-            self.left_out_locks = self.names().resolve_all(&info.tables).unwrap_or_default().into_iter().collect();
+            let tables = self.names().resolve_all(&info.tables).unwrap_or_default();
+            self.left_out_locks.tables = tables.into_iter().collect();
         }
     }
 
     /// A statement comes: a transaction that begins releases the locks, and dropping what is locked does.
     pub(super) fn release_left_out_locks(&mut self, info: &StatementInfo) {
         if info.is(Trait::BeginsTransaction) {
-            self.left_out_locks.clear();
-        } else if !self.left_out_locks.is_empty() && info.ddl_target.as_ref().is_some_and(DdlTarget::drops) {
+            self.left_out_locks = LeftOutLocks::default();
+            return;
+        }
+        if matches!(info.kind, StatementKind::TableDdl | StatementKind::OtherDdl) {
+            self.left_out_locks.outlive_tables = false;
+        }
+        if !self.left_out_locks.tables.is_empty() && info.ddl_target.as_ref().is_some_and(DdlTarget::drops) {
             for dropped in self.names().resolve_all(&info.tables).unwrap_or_default() {
-                self.left_out_locks.remove(&dropped);
+                self.left_out_locks.tables.remove(&dropped);
             }
+            self.left_out_locks.outlive_tables = self.left_out_locks.tables.is_empty() && !self.main.dialect().mariadb;
         }
     }
 
@@ -48,7 +72,7 @@ impl Coordinator<'_> {
         if self.has_left_out_locks() {
             self.commit_instead(location)?;
         }
-        self.left_out_locks.clear();
+        self.left_out_locks = LeftOutLocks::default();
         Ok(())
     }
 

@@ -1,3 +1,4 @@
+-- errors on mysql: START TRANSACTION cannot be prepared there
 -- What releases locks, so that UNLOCK TABLES commits nothing: transactions begun in every way, and dropping what is locked.
 CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20));
 CREATE TABLE u (id INT PRIMARY KEY, v VARCHAR(20));
