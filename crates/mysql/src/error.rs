@@ -101,6 +101,8 @@ pub const UNKNOWN_TABLE: u16 = 1109;
 pub const NO_SUCH_TABLE: u16 = 1146;
 /// Unable to open an underlying table of a MERGE table.
 pub const WRONG_MERGE_TABLE: u16 = 1168;
+/// MySQL: the session's next transaction would have no GTID, which the server does not permit.
+pub const ANONYMOUS_TRANSACTION: u16 = 1782;
 /// Unknown system variable.
 pub const UNKNOWN_SYSTEM_VARIABLE: u16 = 1193;
 /// Got a packet bigger than `max_allowed_packet` bytes.

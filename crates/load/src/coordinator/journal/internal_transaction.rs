@@ -1,6 +1,6 @@
 //! A change of rows with its record in a transaction of ours, left open for statements that ask what it did.
 
-use hortator_mysql::error::DEADLOCK;
+use hortator_mysql::error::{ANONYMOUS_TRANSACTION, DEADLOCK};
 use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound, checkpoint_of};
@@ -8,6 +8,7 @@ use crate::analysis::DiagnosticsQuery;
 use crate::apply::{COMMIT, Packets, READ_ONLY, ROLLBACK, Stopped};
 use crate::checkpoint::{Checkpoint, Digest, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
+use crate::coordinator::existence::Existence;
 use crate::coordinator::main_session::MainSession;
 
 /// How often such a transaction is replayed after a deadlock, or a conflict with another node's write.
@@ -74,6 +75,16 @@ impl MainSession<'_> {
                     Ok(_) => self.run(statement),
                     Err(error) => self.record_failed(location, text, &error).map(|()| 0),
                 };
+            }
+            Err(error) if error.code() == Some(ANONYMOUS_TRANSACTION) => {
+                // This session can begin no transaction, ours included: the statement fails as it would with the client.
+                if !is_within {
+                    let first = checkpoint.span.first;
+                    self.on_internal_connection(location, text, |checkpoints, internal| {
+                        checkpoints.retract(internal, first)
+                    })?;
+                }
+                return self.run_with_intent(statement, effects, Existence::Unknown, true);
             }
             Err(error) => self.record_failed(location, text, &error)?,
             Ok(_) => {}

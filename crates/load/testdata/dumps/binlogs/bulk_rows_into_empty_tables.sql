@@ -1,3 +1,4 @@
+-- errors on mysql: it has no check_constraint_checks, and takes no events without a GTID of MySQL
 -- Row events of a session with all checks off, in several statements of the first transaction of empty tables.
 /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;
 /*!40019 SET @@session.max_delayed_threads=0*/;

@@ -1,4 +1,5 @@
 -- fails: 1062
+-- errors on mysql: it has no check_constraint_checks, and takes no events without a GTID of MySQL
 -- The statement that fails is neither the first nor the last of its transaction.
 /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;
 /*!40019 SET @@session.max_delayed_threads=0*/;

@@ -1,4 +1,5 @@
 -- fails: 1032
+-- errors on mysql: it has no check_constraint_checks, and takes no events without a GTID of MySQL
 -- A row that is to be updated is not there.
 /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;
 /*!40019 SET @@session.max_delayed_threads=0*/;

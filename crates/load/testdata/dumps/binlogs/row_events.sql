@@ -1,3 +1,4 @@
+-- errors on mysql: it has no check_constraint_checks, and takes no events without a GTID of MySQL
 -- Row events as mariadb-binlog prints them: of one table and of two, of engines that roll back and of one that does not.
 /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;
 /*!40019 SET @@session.max_delayed_threads=0*/;

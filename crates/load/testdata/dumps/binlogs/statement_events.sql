@@ -1,3 +1,4 @@
+-- errors on mysql: it has no check_constraint_checks, and takes no events without a GTID of MySQL
 -- Statements as mariadb-binlog prints them, each with its time and the number of its rows.
 /*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;
 /*!40019 SET @@session.max_delayed_threads=0*/;
