@@ -10,7 +10,6 @@ use super::existence::ExistingNames;
 use super::new_tables::NewTables;
 use super::plain_tables::PlainTables;
 use super::row_effects::TriggerFacts;
-use crate::analysis::{StatementInfo, Trait};
 use crate::apply::CatalogConnection;
 use crate::planner::Catalog;
 
@@ -85,8 +84,9 @@ impl RoutineEffect {
     }
 }
 
-/// Tables that got rows with ON DUPLICATE KEY UPDATE, on MySQL: InnoDB remembers the numbers that such a statement has
-/// reserved and not used for the connection that ran it, where the table's counter is already behind them.
+/// Tables of which MySQL's InnoDB remembers something for the connection that got the last number: of ON DUPLICATE KEY
+/// UPDATE, the numbers that were reserved and not used, where the table's counter is already behind them; and the step
+/// between two numbers, by which a row with a given number moves the counter.
 #[derive(Debug)]
 enum NumberedInMain {
     /// These.
@@ -115,11 +115,8 @@ impl<'l> CatalogCache<'l> {
         }
     }
 
-    /// Takes note of rows that went to a table in the main session.
-    pub(crate) fn got_rows_in_main(&mut self, name: &TableName, info: &StatementInfo, is_mariadb: bool) {
-        if is_mariadb || !info.is(Trait::UpdatesDuplicates) {
-            return;
-        }
+    /// Takes note of rows that went to a table in the main session, and whose numbers may decide on later ones.
+    pub(crate) fn numbered_in_main(&mut self, name: &TableName) {
         if let NumberedInMain::Some(tables) = &mut self.numbered_in_main {
             tables.insert(name.clone());
             if tables.len() > REMEMBERED_LIMIT {

@@ -323,13 +323,12 @@ impl Coordinator<'_> {
         location: &Location,
     ) -> Result<(), Stopped> {
         let tried = rows.len().min(statements.len());
-        let is_mariadb = self.main.dialect().mariadb;
         for (item, rows) in statements.drain(..tried).zip(rows) {
             self.throttle.charge(rows, item.statement.text.len() as u64);
             if let Some(name) = &item.table {
                 self.affected(name, rows);
                 self.expect_rows(&item.statement);
-                self.catalog.got_rows_in_main(name, &item.statement.info, is_mariadb);
+                self.note_numbers(name, &item.statement.info);
             }
         }
         self.count_committed();

@@ -468,7 +468,7 @@ impl<'l> Coordinator<'l> {
         if let Some(name) = table {
             self.affected(&name, affected_rows);
             self.expect_rows(statement);
-            self.catalog.got_rows_in_main(&name, info, self.main.dialect().mariadb);
+            self.note_numbers(&name, info);
         }
         if info.is(Trait::RollsBack) {
             self.uncommitted.clear();

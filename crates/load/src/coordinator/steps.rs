@@ -8,7 +8,7 @@ use super::Coordinator;
 use super::analyzed_statement::AnalyzedStatement;
 use super::chunk_builder::OpenChunk;
 use super::main_session::IN_TRANSACTION;
-use crate::analysis::{StatementInfo, StatementKind};
+use crate::analysis::{StatementInfo, StatementKind, Trait};
 use crate::apply::Stopped;
 use crate::lexer::Location;
 use crate::planner::{Form, Names, PlanFacts, Reason, Step, plan, write_sets};
@@ -54,6 +54,7 @@ impl Coordinator<'_> {
                 names: self.names(),
                 catalog: &self.catalog,
                 is_numbered_in_main: matches!(&form, Some(Ok(Form::Known(form))) if self.catalog.is_numbered_in_main(&form.table)),
+                numbers_by_session: self.numbers_by_session(),
                 form,
                 gathered: self.open.as_ref().and_then(OpenChunk::keys_of),
                 is_forced: self.pool.is_forced(),
@@ -68,6 +69,20 @@ impl Coordinator<'_> {
             && self.transaction.is_none()
             && !self.large.is_open();
         self.main.must_be_serial().or(begins_transaction.then_some(IN_TRANSACTION))
+    }
+
+    /// Whether a number that the server generates now decides on later ones: MySQL's InnoDB remembers the step between two
+    /// numbers with the table that the connection has open, and moves the counter by it for given numbers (seen with 9.7).
+    fn numbers_by_session(&self) -> bool {
+        !self.main.dialect().mariadb && !matches!(self.main.state().value("auto_increment_increment"), b"" | b"1")
+    }
+
+    /// Takes note of rows that went to a table in the main session: of those that may decide on numbers of later rows.
+    pub(super) fn note_numbers(&mut self, name: &TableName, info: &StatementInfo) {
+        let updates = !self.main.dialect().mariadb && info.is(Trait::UpdatesDuplicates);
+        if updates || (info.is(Trait::NumbersRows) && self.numbers_by_session()) {
+            self.catalog.numbered_in_main(name);
+        }
     }
 
     /// How names are understood at this place.

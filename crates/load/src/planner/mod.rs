@@ -223,6 +223,8 @@ pub(crate) struct PlanFacts<'f> {
     pub(crate) is_forced: bool,
     /// Rows of the form's table are numbered by what the main session did before.
     pub(crate) is_numbered_in_main: bool,
+    /// The session that numbers rows decides on the numbers of later ones.
+    pub(crate) numbers_by_session: bool,
 }
 
 /// What is to be done with a statement.
@@ -250,7 +252,7 @@ pub(crate) fn plan(info: &StatementInfo, facts: &PlanFacts<'_>) -> Step {
 
 fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
     let form = match facts.form {
-        Some(Ok(Form::First(first))) if first.takes(&rows.values) => {
+        Some(Ok(Form::First(first))) if first.takes(&rows.values) && !facts.numbers_by_session => {
             return Step::Rows(PlacedRows::First(first.clone()));
         }
         Some(Ok(Form::First(first))) => return Step::LookUp(first.name.clone()),
@@ -266,6 +268,7 @@ fn plan_rows(rows: &RowsStatement, facts: &PlanFacts<'_>) -> Step {
         return Step::Main { reason: NUMBERED_IN_MAIN };
     }
     match form.place(&rows.values, facts.session, facts.is_forced) {
+        Ok(placement) if placement.implicit_id && facts.numbers_by_session => Step::Main { reason: NUMBERED_IN_MAIN },
         Ok(placement) => Step::Rows(PlacedRows::Known(form.clone(), placement)),
         Err(reason) => Step::Main { reason },
     }

@@ -71,6 +71,7 @@ fn step(at: At, statement: &str) -> String {
             gathered: None,
             is_forced: at == Forced,
             is_numbered_in_main: false,
+            numbers_by_session: false,
         },
     );
     let names = |tables: &[TableName]| tables.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
