@@ -17,7 +17,7 @@
 use std::collections::BTreeMap;
 
 use hortator_mysql::catalog::TableName;
-use hortator_mysql::error::PARSE_ERROR;
+use hortator_mysql::error::{ANONYMOUS_TRANSACTION, PARSE_ERROR};
 use hortator_mysql::{Error, ExecResult};
 
 use super::{Journal, RowEffects, Run, applied_or_bound};
@@ -26,6 +26,7 @@ use crate::analysis::{StatementKind, Trait};
 use crate::apply::{COMMIT, Packets, READ_ONLY, ROLLBACK, Stopped, check_packet, set_next_id};
 use crate::checkpoint::{Checkpoint, LastId, RecoveryHint, State};
 use crate::coordinator::analyzed_statement::AnalyzedStatement;
+use crate::coordinator::existence::Existence;
 use crate::coordinator::main_session::MainSession;
 
 /// Stands before a transaction of the dump.
@@ -143,6 +144,10 @@ impl MainSession<'_> {
                 self.roll_back_to(&counters, batch)?;
                 continue;
             }
+            if tried == 0 && sent.error.as_ref().is_some_and(|error| error.code() == Some(ANONYMOUS_TRANSACTION)) {
+                self.retract_intent(is_begun, batch)?;
+                return self.run_first_alone(&batch[0]);
+            }
             if let Some(error) = sent.error.as_ref().filter(|_| noted.is_some()) {
                 // It had succeeded before.
                 return self.record_failed(location, text, error).map(|()| BatchResult::Ran(Vec::new()));
@@ -198,6 +203,20 @@ impl MainSession<'_> {
                 }
             }
         }
+    }
+
+    /// Runs the first statement of a batch in a session that can begin no transaction, ours included: it fails as it would with
+    /// the client.
+    fn run_first_alone(&mut self, first: &BatchStatement) -> Result<BatchResult, Stopped> {
+        let BatchStatement { statement, effects, block, .. } = first;
+        if block.is_some() {
+            return Ok(BatchResult::BlockFails);
+        }
+        let rows = match first.is_setting() {
+            true => self.run(statement),
+            false => self.run_with_intent(statement, effects, Existence::Unknown, true),
+        };
+        rows.map(|rows| BatchResult::Ran(vec![rows]))
     }
 
     /// Takes back that a batch is recorded as begun.
