@@ -18,7 +18,7 @@ use crate::error::{DEADLOCK, LOCK_WAIT_TIMEOUT, NO_SUCH_TABLE};
 use crate::{Connection, Error, Row};
 
 pub use information_schema::table as table_from_information_schema;
-pub use schema::{RelationKind, children, engines, native_functions, relations, tables_with_triggers};
+pub use schema::{RelationKind, children, engines, is_empty, native_functions, relations, tables_with_triggers};
 
 /// What a value of a column is to the server, as far as sending one is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

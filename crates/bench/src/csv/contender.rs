@@ -19,11 +19,13 @@ pub enum Contender {
     Import,
     /// `hortator load --table`.
     Hortator,
+    /// The same, which builds the secondary indexes after the rows.
+    IndexesLater,
 }
 
 impl Contender {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::LoadData, Self::Import, Self::Hortator];
+    pub const ALL: [Self; 4] = [Self::LoadData, Self::Import, Self::Hortator, Self::IndexesLater];
 
     /// The command and its rules, for the report.
     pub(super) fn description(self) -> String {
@@ -42,6 +44,11 @@ impl Contender {
                  duplicate key are errors with file and line; an interrupted load can be resumed."
                     .to_owned()
             }
+            Self::IndexesLater => {
+                "hortator load --table --defer-indexes=always: the same, which drops the secondary indexes of the empty table, and \
+                 adds them after the rows."
+                    .to_owned()
+            }
         }
     }
 }
@@ -52,6 +59,7 @@ impl fmt::Display for Contender {
             Self::LoadData => "LOAD DATA",
             Self::Import => "mariadb-import",
             Self::Hortator => "hortator load",
+            Self::IndexesLater => "hortator load, indexes later",
         })
     }
 }
@@ -82,13 +90,16 @@ pub(super) fn load(
             command.arg(SCHEMA).args(&rows.parts);
             command
         }
-        Contender::Hortator => {
+        Contender::Hortator | Contender::IndexesLater => {
             let mut command = server.hortator(hortator);
             command.args(["--table", &format!("{SCHEMA}.{TABLE}")]).arg(&rows.whole);
+            if contender == Contender::IndexesLater {
+                command.arg("--defer-indexes=always");
+            }
             command
         }
     };
     command.stdin(Stdio::null());
-    let log = folder.join(format!("{}.log", contender.to_string().replace(' ', "-")));
+    let log = folder.join(format!("{}.log", contender.to_string().replace(", ", "-").replace(' ', "-")));
     measure::run(&mut command, &log, stop)
 }

@@ -154,7 +154,7 @@ fn show(load: &Interrupted) {
         println!("  in doubt: {unknown}");
     }
     for missing in &load.missing_keys {
-        println!("  indexes are missing: {} (created at {}): {}", missing.table, missing.place, missing.statement);
+        println!("  indexes are missing: {} (dropped at {}): {}", missing.table, missing.place, missing.statement);
     }
     if load.connection_id.is_none() {
         println!(

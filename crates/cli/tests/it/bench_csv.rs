@@ -23,5 +23,5 @@ fn this_build_loads_a_csv_file_as_the_servers_tools_do() {
     for run in &page.runs {
         assert!(run.figure("wall_s").is_some(), "{run:?}");
     }
-    assert_eq!(page.runs.len(), 2 * 3);
+    assert_eq!(page.runs.len(), 2 * 4);
 }

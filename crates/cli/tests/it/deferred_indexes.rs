@@ -6,6 +6,7 @@
 mod cluster_faults;
 mod drop_beside_builds;
 mod ended;
+mod existing_tables;
 mod faults;
 mod fulltext;
 mod lost_session;

@@ -334,6 +334,11 @@ impl<'l> CatalogCache<'l> {
         Ok(found)
     }
 
+    /// Whether a table holds no row that is committed; one that the account may not read counts as one that holds rows.
+    pub(crate) fn is_empty(&mut self, name: &TableName) -> Result<bool, Error> {
+        catalog::is_empty(&mut self.connection(), name)
+    }
+
     /// The definition of a view; `None` where the server does not show it.
     pub(crate) fn view_definition(&mut self, view: &TableName) -> Result<Option<Vec<u8>>, Error> {
         let query = [

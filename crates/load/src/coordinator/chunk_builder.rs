@@ -278,6 +278,9 @@ impl Coordinator<'_> {
             if let Work::FirstRows { is_empty_before, .. } = &mut chunk.work {
                 *is_empty_before = was_empty;
             }
+            if let (Work::Rows { target, .. }, Some(first)) = (&chunk.work, chunk.statements.first()) {
+                self.look_at_found(&target.table, &first.location)?;
+            }
             self.defer_keys(&table, bytes)?;
         }
         self.connect_workers()?;

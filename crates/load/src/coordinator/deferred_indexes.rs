@@ -1,7 +1,8 @@
-//! When keys of new tables are dropped, and when they are built: see [`crate::deferred_keys`].
+//! When keys of empty tables are dropped, and when they are built: see [`crate::deferred_keys`].
 //!
 //! ```text
-//!   CREATE TABLE ──► candidate ── rows of enough text ──► dropped ── any statement but rows, SET, USE, … ──► built
+//!   CREATE TABLE, or the first rows ──► candidate ── rows of enough ──► dropped ── any statement but ──► built
+//!   of a table that is empty                         text                          rows, SET, USE, …
 //! ```
 //!
 //! Both are chunks for a worker, with the place of a definition of the table. Rows of literals, SET, USE, LOCK TABLES and
@@ -12,21 +13,21 @@
 //! On a cluster, the builds come together, one after the other and never beside rows: at the end of the stream, or before a
 //! statement that may need a key. There a definition counts as such only if [`may_need_keys`] says so.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use hortator_core::Mode;
-use hortator_mysql::catalog::TableName;
+use hortator_mysql::catalog::{Table, TableKind, TableName};
 
 use super::{AnalyzedStatement, Coordinator};
 use crate::analysis::{StatementInfo, Trait};
 use crate::apply::{Chunk, ChunkStatement, Stopped, Work};
-use crate::deferred_keys::{AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys, may_need_keys};
+use crate::deferred_keys::{AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys, HOLDS_ROWS, may_need_keys};
 use crate::lexer::Location;
 use crate::planner::write_sets;
 use crate::session::SessionState;
 
-/// New tables remembered; the keys of others stay.
-const CANDIDATES_LIMIT: usize = 10_000;
+/// Tables remembered; the keys of others stay.
+const TABLES_LIMIT: usize = 10_000;
 /// Variables that change what a statement means beyond what the server prints of its table. Of the first, what is in the
 /// binary log of the statement, or whether it is; then, which nodes of a cluster run it; then, which words FULLTEXT keys
 /// leave out.
@@ -44,12 +45,14 @@ const OF_SESSION: [&str; 10] = [
 ];
 
 /// The tables whose keys are, or may be, deferred at this place of the stream.
-#[derive(Debug, Default)]
-pub(super) struct DeferredIndexes {
-    mode: DeferIndexes,
-    /// Tables that this load has created, and whose keys are as the dump has them.
+#[derive(Debug)]
+pub(super) struct DeferredIndexes<'l> {
+    keys: &'l DeferredKeys,
+    /// Tables of which it is decided: those that this load has created, and those that it has found.
+    judged: HashSet<TableName>,
+    /// Those among them that were empty, and whose keys are as the server or the dump had them.
     candidates: HashMap<TableName, Candidate>,
-    /// Tables whose keys are dropped, by their CREATE TABLE's place.
+    /// Tables whose keys are dropped, by the place of their CREATE TABLE, or of their first rows.
     dropped: BTreeMap<TableName, Location>,
     /// How many tables have got their keys built.
     builds: usize,
@@ -59,30 +62,45 @@ pub(super) struct DeferredIndexes {
 
 #[derive(Debug)]
 struct Candidate {
-    created: Location,
+    place: Location,
     /// Text of its rows so far.
     bytes: usize,
 }
 
-impl DeferredIndexes {
+impl<'l> DeferredIndexes<'l> {
     /// For a load from its beginning, or one that goes on with what an earlier run has left missing.
-    pub(super) fn new(deferred_keys: &DeferredKeys) -> Self {
-        let missing = deferred_keys.missing();
-        let dropped = missing.into_iter().map(|missing| (missing.table.clone(), missing.location())).collect();
-        Self { mode: deferred_keys.mode(), dropped, stops_cluster: deferred_keys.stops_cluster(), ..Self::default() }
+    pub(super) fn new(keys: &'l DeferredKeys) -> Self {
+        let missing = keys.missing();
+        let dropped: BTreeMap<TableName, Location> =
+            missing.into_iter().map(|missing| (missing.table.clone(), missing.location())).collect();
+        let judged = dropped.keys().cloned().collect();
+        let stops_cluster = keys.stops_cluster();
+        Self { keys, judged, candidates: HashMap::new(), dropped, builds: 0, stops_cluster }
     }
 
     /// A worker is to create a table that is not there.
     pub(super) fn created(&mut self, table: &TableName, location: &Location, session: &SessionState) {
+        // One that is decided of was there before, and is gone.
+        if self.judge(table) || self.judged.contains(table) {
+            self.empty(table, location, session);
+        }
+    }
+
+    /// Whether nothing is decided of a table yet; from here on, it is.
+    fn judge(&mut self, table: &TableName) -> bool {
+        self.keys.mode() != DeferIndexes::Never
+            && self.judged.len() < TABLES_LIMIT
+            && !self.judged.contains(table)
+            && self.judged.insert(table.clone())
+    }
+
+    /// A table is empty.
+    fn empty(&mut self, table: &TableName, place: &Location, session: &SessionState) {
         let means_as_ours = !OF_SESSION.iter().any(|name| session.has_changed(name));
         // ALTER TABLE writes the strings of a definition anew, by the mode of its own session.
         let has_same_strings = !session.has_mode("NO_BACKSLASH_ESCAPES");
-        if self.mode != DeferIndexes::Never
-            && means_as_ours
-            && has_same_strings
-            && self.candidates.len() < CANDIDATES_LIMIT
-        {
-            self.candidates.insert(table.clone(), Candidate { created: location.clone(), bytes: 0 });
+        if means_as_ours && has_same_strings {
+            self.candidates.insert(table.clone(), Candidate { place: place.clone(), bytes: 0 });
         }
     }
 
@@ -94,16 +112,16 @@ impl DeferredIndexes {
         }
     }
 
-    /// Rows of a table come: whether its keys are to be dropped before them, and where it was created.
+    /// Rows of a table come: whether its keys are to be dropped before them, and its place.
     fn take_to_drop(&mut self, table: &TableName, bytes: usize) -> Option<Location> {
         let candidate = self.candidates.get_mut(table)?;
         candidate.bytes += bytes;
-        if self.mode == DeferIndexes::Auto && candidate.bytes < AUTO_BYTES {
+        if self.keys.mode() == DeferIndexes::Auto && candidate.bytes < AUTO_BYTES {
             return None;
         }
-        let Candidate { created, .. } = self.candidates.remove(table)?;
-        self.dropped.insert(table.clone(), created.clone());
-        Some(created)
+        let Candidate { place, .. } = self.candidates.remove(table)?;
+        self.dropped.insert(table.clone(), place.clone());
+        Some(place)
     }
 }
 
@@ -111,9 +129,26 @@ impl Coordinator<'_> {
     /// A chunk with rows of a table is to be admitted: drops the keys of the table before it, if they are to be built later.
     pub(super) fn defer_keys(&mut self, table: &TableName, bytes: usize) -> Result<(), Stopped> {
         match self.deferred_indexes.take_to_drop(table, bytes) {
-            Some(created) => self.admit_keys(Work::DropKeys(table.clone()), table, created),
+            Some(place) => self.admit_keys(Work::DropKeys(table.clone()), table, place),
             None => Ok(()),
         }
+    }
+
+    /// Rows come of a table that the server has shown. If this load has neither created it nor filled it before, its keys
+    /// can be built later while it is empty.
+    pub(super) fn look_at_found(&mut self, table: &Table, first: &Location) -> Result<(), Stopped> {
+        let is_of_innodb = table.kind == TableKind::Base { transactional: true } && table.engine == b"InnoDB";
+        if !is_of_innodb || table.has_triggers || !self.deferred_indexes.judge(&table.name) {
+            return Ok(());
+        }
+        // Rows of the main session that are not committed are there too.
+        let is_filling = self.uncommitted.contains_key(&table.name);
+        if !is_filling && self.ask(first, |catalog| catalog.is_empty(&table.name))? {
+            self.deferred_indexes.empty(&table.name, first, self.main.state());
+        } else {
+            self.deferred_indexes.keys.keep(&table.name, HOLDS_ROWS.to_owned());
+        }
+        Ok(())
     }
 
     /// A statement comes that may need keys of tables: has all built that are dropped.
@@ -127,8 +162,8 @@ impl Coordinator<'_> {
             self.admit_open()?;
             self.pool.drain(&mut || self.main.keep_alive())?;
         }
-        while let Some((table, created)) = self.deferred_indexes.dropped.pop_first() {
-            self.admit_keys(Work::BuildKeys(table.clone()), &table, created)?;
+        while let Some((table, place)) = self.deferred_indexes.dropped.pop_first() {
+            self.admit_keys(Work::BuildKeys(table.clone()), &table, place)?;
         }
         if is_alone { self.pool.drain(&mut || self.main.keep_alive()) } else { Ok(()) }
     }
@@ -165,14 +200,14 @@ impl Coordinator<'_> {
     }
 
     /// Gives it to a worker, with the place of a change of the table's definition.
-    fn admit_keys(&mut self, work: Work, table: &TableName, created: Location) -> Result<(), Stopped> {
+    fn admit_keys(&mut self, work: Work, table: &TableName, place: Location) -> Result<(), Stopped> {
         let mut write_set = write_sets::define(std::slice::from_ref(table), &[], true);
         if matches!(work, Work::BuildKeys(_)) {
             let places = if self.deferred_indexes.stops_cluster { 1 } else { BUILDS_LIMIT };
             write_set.add(write_sets::key_build(self.deferred_indexes.builds % places), Mode::Exclusive);
             self.deferred_indexes.builds += 1;
         }
-        let statements = vec![ChunkStatement { text: Vec::new(), location: created, tuples: None }];
+        let statements = vec![ChunkStatement { text: Vec::new(), location: place, tuples: None }];
         let chunk = Chunk { work, session: self.main.state().clone(), dialect: self.main.dialect(), statements };
         self.connect_workers()?;
         self.pool.admit(write_set, size_of::<ChunkStatement>(), chunk, &mut || self.main.keep_alive())

@@ -98,7 +98,7 @@ pub(crate) struct Coordinator<'l> {
     progress: &'l Progress,
     filter: Filter,
     deferral: &'l Deferral,
-    deferred_indexes: DeferredIndexes,
+    deferred_indexes: DeferredIndexes<'l>,
     chunk_limits: ChunkLimits,
     main: MainSession<'l>,
     catalog: CatalogCache<'l>,

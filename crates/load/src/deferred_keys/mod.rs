@@ -1,5 +1,5 @@
-//! Deferred keys: the load drops the non-unique keys of a new table while it holds few rows, and builds them after the last.
-//! FULLTEXT and SPATIAL keys are among them.
+//! Deferred keys: the load drops the non-unique keys of a table that is new, or empty, while it holds few rows, and builds
+//! them after the last. FULLTEXT and SPATIAL keys are among them.
 //!
 //! ```text
 //!   CREATE TABLE ── first rows ──► record, DROP KEY … ── rows ──► ADD KEY …, record deleted
@@ -54,7 +54,7 @@ const KEPT_LIMIT: usize = 100;
 /// The first MariaDB whose ALTER TABLE is done or not done after a crash.
 const ATOMIC_DDL: (u16, u16) = (10, 6);
 
-/// When a load builds the non-unique keys of the tables that it creates.
+/// When a load builds the non-unique keys of the tables that it creates, or finds empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeferIndexes {
@@ -72,7 +72,7 @@ pub enum DeferIndexes {
 pub(crate) struct MissingKeys {
     pub(crate) table: TableName,
     pub(crate) keys: Vec<Key>,
-    /// Where its CREATE TABLE stands.
+    /// Where its CREATE TABLE stands, or the first rows of a table that was there.
     pub(crate) file: String,
     pub(crate) line: u64,
     pub(crate) byte: u64,
@@ -90,7 +90,7 @@ impl MissingKeys {
         MissingKeysOf { table: table.to_string(), place: format!("{file}:{line}"), statement: build::alter_text(self) }
     }
 
-    /// Where its CREATE TABLE stands.
+    /// Where its CREATE TABLE stands, or its first rows.
     pub(crate) fn location(&self) -> Location {
         Location { file: self.file.as_str().into(), line: self.line, byte: self.byte, ordinal: 0 }
     }
@@ -103,7 +103,7 @@ pub(crate) struct BuildError {
 }
 
 impl BuildError {
-    /// At the table's CREATE TABLE, which begins with `text`.
+    /// At the table's CREATE TABLE or first rows; `text` is how that begins.
     pub(crate) fn failure(&self, text: &[u8]) -> Failure {
         let mut failure = Failure::at(&self.missing.location(), text, &self.error);
         failure.message = build::failure_message(&self.missing, &self.error);
@@ -183,7 +183,7 @@ impl DeferredKeys {
         self.targets.info().is_some()
     }
 
-    /// Tables whose keys are missing now, and where their CREATE TABLE stands.
+    /// Tables whose keys are missing now, and where the dump creates or fills them.
     pub(crate) fn missing(&self) -> Vec<MissingKeys> {
         self.lock().missing.values().cloned().collect()
     }
@@ -367,6 +367,9 @@ fn disabled_reason(
     }
     server_reason(targets, version).or_else(|| options.force.then_some(FORCED))
 }
+
+/// Why the keys of a table that this load has not created stay.
+pub(crate) const HOLDS_ROWS: &str = "it holds rows already";
 
 const NO_RECORD: &str =
     "the account may not create the table that records missing indexes, in the schema of the checkpoints";

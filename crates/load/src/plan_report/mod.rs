@@ -19,7 +19,7 @@ use hortator_mysql::{Connection, Error, Flavor};
 use crate::analysis::{FunctionSet, NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait};
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
-use crate::deferred_keys::{self, AUTO_BYTES, DeferIndexes};
+use crate::deferred_keys::{self, AUTO_BYTES, DeferIndexes, HOLDS_ROWS};
 use crate::filter::{Filter, FilterReport};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::{CHUNK_BYTES, Options};
@@ -222,7 +222,10 @@ impl Reader {
         let typed = if takes_arrays { "bulk execute" } else { "prepared batches" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
-            self.plan.tables.push(planned(&name, found, typed, options.defer_indexes));
+            let is_filled = options.defer_indexes != DeferIndexes::Never
+                && !found.is_new
+                && !catalog::is_empty(&mut self.connection, &name)?;
+            self.plan.tables.push(planned(&name, found, typed, options.defer_indexes, is_filled));
         }
         Ok(self.plan)
     }
@@ -424,10 +427,17 @@ impl Reader {
 
 const NOT_LITERAL: &str = "the values are not all literals";
 
-fn planned(name: &TableName, found: Found, typed: &'static str, defer_indexes: DeferIndexes) -> PlannedTable {
+/// What is to be told of a table. `is_filled`: it holds rows before the load.
+fn planned(
+    name: &TableName,
+    found: Found,
+    typed: &'static str,
+    defer_indexes: DeferIndexes,
+    is_filled: bool,
+) -> PlannedTable {
     let indexes_kept_reason = match defer_indexes {
         DeferIndexes::Never => Some("as asked for"),
-        _ if !found.is_new => Some("the table exists already"),
+        _ if is_filled => Some(HOLDS_ROWS),
         DeferIndexes::Auto if found.bytes < AUTO_BYTES as u64 => Some("it gets less than 4 MiB of rows"),
         DeferIndexes::Auto | DeferIndexes::Always => None,
     };

@@ -142,7 +142,7 @@ fn a_killed_load_is_resumed() {
         assert_eq!(indexes(server, "t"), "0");
         let status = run(load_into(server, &["--status"]));
         let told = String::from_utf8_lossy(&status.rows);
-        let expected = "indexes are missing: hortator_case.t (created at ";
+        let expected = "indexes are missing: hortator_case.t (dropped at ";
         assert!(told.contains(expected) && told.contains("ADD KEY `v` (`v`), ADD KEY `a` (`a`,`v`)"), "{told}");
         let resumed = run(load_into(server, &["--resume", option, &file]));
         assert_tells(&resumed, 0, &["loaded 2,002 rows", "hortator_case.t: v, a in "]);

@@ -2,8 +2,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::SeekFrom;
+use rustix::io::Errno;
 
 use super::lines::{self, Contents, FileId};
 
@@ -102,7 +106,7 @@ pub(super) fn read_id(path: &Path) -> Option<FileId> {
 
 /// Says in a file that nobody writes that its load is on record on the server, in place of a line that was cut short.
 pub(super) fn mark_on_server(path: &Path) -> io::Result<()> {
-    let bytes = fs::read(path)?;
+    let bytes = read_written(path)?.0;
     let used = memchr::memchr(0, &bytes).unwrap_or(bytes.len());
     let end = memchr::memrchr(b'\n', &bytes[..used]).map_or(0, |newline| newline + 1);
     let mut line = lines::on_server();
@@ -112,12 +116,36 @@ pub(super) fn mark_on_server(path: &Path) -> io::Result<()> {
 
 /// Reads a file; an error says why it cannot be used.
 pub(super) fn read(path: &Path) -> Result<Contents, String> {
-    let bytes = fs::read(path).map_err(|error| match error.kind() {
+    let (bytes, size) = read_written(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound => "it does not exist".to_owned(),
         _ => format!("it cannot be read: {error}"),
     })?;
-    if bytes.len() as u64 != FILE_BYTES {
+    if size != FILE_BYTES {
         return Err("it is damaged".to_owned());
     }
     lines::read(&bytes).map_err(|lines::Damaged| "it is damaged".to_owned())
+}
+
+/// The bytes of a file up to the last block that was ever written, and its size: behind that block there are NUL bytes only,
+/// which most of a file consists of.
+fn read_written(path: &Path) -> io::Result<(Vec<u8>, u64)> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    let mut bytes = Vec::new();
+    while let Some(written) = next_written(&file, bytes.len() as u64)?
+        && written.end <= size
+    {
+        bytes.resize(written.end as usize, 0);
+        file.read_exact_at(&mut bytes[written.start as usize..], written.start)?;
+    }
+    Ok((bytes, size))
+}
+
+/// The next blocks of a file, from a position on, that were written. A file system that does not know says all.
+fn next_written(file: &File, from: u64) -> io::Result<Option<Range<u64>>> {
+    match rustix::fs::seek(file, SeekFrom::Data(from)) {
+        Ok(begin) => Ok(Some(begin..rustix::fs::seek(file, SeekFrom::Hole(begin))?)),
+        Err(Errno::NXIO) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
