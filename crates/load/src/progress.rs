@@ -89,7 +89,7 @@ impl Progress {
         let table = match &chunk.work {
             Work::Rows { target, .. } => Some(target.table.name.clone()),
             Work::FirstRows { form, .. } => Some(form.name.clone()),
-            Work::DropKeys(table) | Work::BuildKeys(table) => Some(table.clone()),
+            Work::DropKeys { table, .. } | Work::BuildKeys(table) => Some(table.clone()),
             Work::Definition { .. } => None,
         };
         self.set_worker(worker, table);

@@ -7,6 +7,7 @@ use hortator_mysql::catalog::{Table, TableName};
 
 use crate::analysis::StatementInfo;
 use crate::checkpoint::LargeTransactionBegin;
+use crate::deferred_keys::Origin;
 use crate::lexer::{Dialect, Location};
 use crate::planner::first_rows::FirstRows;
 use crate::session::SessionState;
@@ -76,7 +77,12 @@ pub enum Work {
         creates_absent: bool,
     },
     /// The keys of a table that can be built after its rows are dropped.
-    DropKeys(TableName),
+    DropKeys {
+        /// The table.
+        table: TableName,
+        /// Whose it is.
+        origin: Origin,
+    },
     /// They are built.
     BuildKeys(TableName),
 }
@@ -148,7 +154,7 @@ impl Chunk {
     pub fn commit_queue(&self) -> Option<Key> {
         match self.work {
             Work::Rows { commit_queue, .. } => commit_queue,
-            Work::FirstRows { .. } | Work::Definition { .. } | Work::DropKeys(_) | Work::BuildKeys(_) => None,
+            Work::FirstRows { .. } | Work::Definition { .. } | Work::DropKeys { .. } | Work::BuildKeys(_) => None,
         }
     }
 }

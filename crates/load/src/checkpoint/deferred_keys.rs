@@ -76,6 +76,24 @@ impl Checkpoints {
         })
     }
 
+    /// Another load that has dropped keys of a table and not built them.
+    ///
+    /// # Errors
+    /// What the server or the connection says.
+    pub(crate) fn other_load_that_lacks_keys(&self, table: &TableName) -> Result<Option<u64>, hortator_mysql::Error> {
+        let query = format!(
+            "SELECT `load_id` FROM {}.`{TABLE}` WHERE `load_id` <> {} AND `table_schema` = {} AND `table_name` = {} LIMIT 1",
+            self.statements.quoted(),
+            self.load_id,
+            hex_bytes(&table.schema),
+            hex_bytes(&table.table),
+        );
+        self.on_internal_connection(|_, connection| {
+            let rows = connection.fetch(query.as_bytes())?;
+            Ok(rows.first().and_then(|row| text(row, 0).parse().ok()))
+        })
+    }
+
     /// The keys that are on record as missing.
     ///
     /// # Errors

@@ -271,7 +271,7 @@ impl Coordinator<'_> {
         let table = match &chunk.work {
             Work::Rows { target, .. } => Some(target.table.name.clone()),
             Work::FirstRows { form, .. } => Some(form.name.clone()),
-            Work::Definition { .. } | Work::DropKeys(_) | Work::BuildKeys(_) => None,
+            Work::Definition { .. } | Work::DropKeys { .. } | Work::BuildKeys(_) => None,
         };
         if let Some(table) = table {
             let was_empty = self.catalog.new_tables.fill(&table);

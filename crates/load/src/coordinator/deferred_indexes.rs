@@ -21,7 +21,7 @@ use hortator_mysql::catalog::{Table, TableKind, TableName};
 use super::{AnalyzedStatement, Coordinator};
 use crate::analysis::{StatementInfo, Trait};
 use crate::apply::{Chunk, ChunkStatement, Stopped, Work};
-use crate::deferred_keys::{AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys, HOLDS_ROWS, may_need_keys};
+use crate::deferred_keys::{AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys, HOLDS_ROWS, Origin, may_need_keys};
 use crate::lexer::Location;
 use crate::planner::write_sets;
 use crate::session::SessionState;
@@ -62,6 +62,7 @@ pub(super) struct DeferredIndexes<'l> {
 
 #[derive(Debug)]
 struct Candidate {
+    origin: Origin,
     place: Location,
     /// Text of its rows so far.
     bytes: usize,
@@ -80,10 +81,8 @@ impl<'l> DeferredIndexes<'l> {
 
     /// A worker is to create a table that is not there.
     pub(super) fn created(&mut self, table: &TableName, location: &Location, session: &SessionState) {
-        // One that is decided of was there before, and is gone.
-        if self.judge(table) || self.judged.contains(table) {
-            self.empty(table, location, session);
-        }
+        let _is_new = self.judge(table);
+        self.empty(table, Origin::Created, location, session);
     }
 
     /// Whether nothing is decided of a table yet; from here on, it is.
@@ -95,12 +94,13 @@ impl<'l> DeferredIndexes<'l> {
     }
 
     /// A table is empty.
-    fn empty(&mut self, table: &TableName, place: &Location, session: &SessionState) {
+    fn empty(&mut self, table: &TableName, origin: Origin, place: &Location, session: &SessionState) {
         let means_as_ours = !OF_SESSION.iter().any(|name| session.has_changed(name));
         // ALTER TABLE writes the strings of a definition anew, by the mode of its own session.
         let has_same_strings = !session.has_mode("NO_BACKSLASH_ESCAPES");
-        if means_as_ours && has_same_strings {
-            self.candidates.insert(table.clone(), Candidate { place: place.clone(), bytes: 0 });
+        let is_wanted = self.keys.mode() != DeferIndexes::Never && self.candidates.len() < TABLES_LIMIT;
+        if is_wanted && means_as_ours && has_same_strings {
+            self.candidates.insert(table.clone(), Candidate { origin, place: place.clone(), bytes: 0 });
         }
     }
 
@@ -112,16 +112,16 @@ impl<'l> DeferredIndexes<'l> {
         }
     }
 
-    /// Rows of a table come: whether its keys are to be dropped before them, and its place.
-    fn take_to_drop(&mut self, table: &TableName, bytes: usize) -> Option<Location> {
+    /// Rows of a table come: whether its keys are to be dropped before them.
+    fn take_to_drop(&mut self, table: &TableName, bytes: usize) -> Option<(Origin, Location)> {
         let candidate = self.candidates.get_mut(table)?;
         candidate.bytes += bytes;
         if self.keys.mode() == DeferIndexes::Auto && candidate.bytes < AUTO_BYTES {
             return None;
         }
-        let Candidate { place, .. } = self.candidates.remove(table)?;
+        let Candidate { origin, place, .. } = self.candidates.remove(table)?;
         self.dropped.insert(table.clone(), place.clone());
-        Some(place)
+        Some((origin, place))
     }
 }
 
@@ -129,7 +129,7 @@ impl Coordinator<'_> {
     /// A chunk with rows of a table is to be admitted: drops the keys of the table before it, if they are to be built later.
     pub(super) fn defer_keys(&mut self, table: &TableName, bytes: usize) -> Result<(), Stopped> {
         match self.deferred_indexes.take_to_drop(table, bytes) {
-            Some(place) => self.admit_keys(Work::DropKeys(table.clone()), table, place),
+            Some((origin, place)) => self.admit_keys(Work::DropKeys { table: table.clone(), origin }, table, place),
             None => Ok(()),
         }
     }
@@ -144,7 +144,7 @@ impl Coordinator<'_> {
         // Rows of the main session that are not committed are there too.
         let is_filling = self.uncommitted.contains_key(&table.name);
         if !is_filling && self.ask(first, |catalog| catalog.is_empty(&table.name))? {
-            self.deferred_indexes.empty(&table.name, first, self.main.state());
+            self.deferred_indexes.empty(&table.name, Origin::Found, first, self.main.state());
         } else {
             self.deferred_indexes.keys.keep(&table.name, HOLDS_ROWS.to_owned());
         }

@@ -8,12 +8,14 @@ use hortator_mysql::catalog::{self, TableName};
 use hortator_mysql::error::{LOCK_WAIT_TIMEOUT, NO_SUCH_TABLE, UNKNOWN_DATABASE};
 use hortator_mysql::{Connection, Error, quote_identifier};
 
-use super::MissingKeys;
 use super::definition::{self, KeptReason, Key};
+use super::{MissingKeys, Origin};
 
 /// How long the drop of a table's keys waits for others that use the table, in seconds. Then the keys stay.
-const DROP_TIMEOUT_S: u32 = 5;
+pub(super) const DROP_TIMEOUT_S: u32 = 5;
 
+/// Others have written more to the table than the server keeps beside a build.
+const TOO_MANY_WRITES: u16 = 1799;
 /// The server cannot do it in place.
 const NOT_IN_PLACE: [u16; 2] = [1845, 1846];
 
@@ -46,11 +48,14 @@ pub(crate) fn settings(connection: &mut Connection) -> Result<bool, Error> {
 
 /// The keys of a table that can be built after its rows, or why there are none. From here on, the connection does not wait
 /// long for others: not for the definitions of tables that refer to this one, nor for the drop.
+/// `patience_s`: how long, in seconds.
 pub(super) fn deferrable(
     connection: &mut Connection,
     table: &TableName,
+    origin: Origin,
+    patience_s: u32,
 ) -> Result<Result<Vec<Key>, KeptReason>, Error> {
-    connection.execute(format!("SET SESSION lock_wait_timeout = {DROP_TIMEOUT_S}").as_bytes())?;
+    connection.execute(format!("SET SESSION lock_wait_timeout = {patience_s}").as_bytes())?;
     let Some(definition) = definition_of(connection, table)? else { return Ok(Err("it does not exist")) };
     let mut referenced = BTreeSet::new();
     for child in catalog::children(connection, table)?.iter().filter(|child| *child != table) {
@@ -60,7 +65,9 @@ pub(super) fn deferrable(
             None => return Ok(Err("a foreign key that refers to it is not shown to this account")),
         }
     }
-    let has_default_stopwords = !definition::has_fulltext(&definition) || has_default_stopwords(connection)?;
+    // Nobody says with which list the index of a table that was there was made.
+    let has_default_stopwords =
+        !definition::has_fulltext(&definition) || origin == Origin::Created && has_default_stopwords(connection)?;
     Ok(definition::deferrable(&definition, &referenced, has_default_stopwords))
 }
 
@@ -93,17 +100,17 @@ pub(crate) fn build(
     let mut attempts = 0;
     loop {
         match build_absent(connection, missing, &mut took) {
-            Err(error) if is_node && may_pass(&error) && attempts < ATTEMPTS_LIMIT => attempts += 1,
+            Err(error) if may_pass(&error, is_node) && attempts < ATTEMPTS_LIMIT => attempts += 1,
             built => return built.map(|is_there| is_there.then_some(took)),
         }
         thread::sleep(ATTEMPT_INTERVAL);
     }
 }
 
-/// Whether a node may build keys when it is asked again. While nodes are lost, it may answer that a key is there already: it
-/// has sent the statement twice. A node that takes no statements at all is left.
-fn may_pass(error: &Error) -> bool {
-    error.code() == Some(DUPLICATE_KEY_NAME) || (error.is_transient() && !error.is_unready())
+/// Whether keys may be built when it is asked again. A key may be there already: another load builds them too, or a node has
+/// sent the statement twice while nodes are lost. A node that takes no statements at all is left.
+fn may_pass(error: &Error, is_node: bool) -> bool {
+    error.code() == Some(DUPLICATE_KEY_NAME) || (is_node && error.is_transient() && !error.is_unready())
 }
 
 /// The keys that are not there; `None` where the table is gone.
@@ -124,6 +131,9 @@ fn build_absent(connection: &mut Connection, missing: &MissingKeys, took: &mut V
         match connection.execute(&add(&missing.table, &keys, "ALGORITHM=NOCOPY, ")) {
             Err(error) if error.code().is_some_and(|code| NOT_IN_PLACE.contains(&code)) => {
                 connection.execute(&add(&missing.table, &keys, ""))?;
+            }
+            Err(error) if error.code() == Some(TOO_MANY_WRITES) => {
+                connection.execute(&add(&missing.table, &keys, "ALGORITHM=NOCOPY, LOCK=SHARED, "))?;
             }
             built => drop(built?),
         }

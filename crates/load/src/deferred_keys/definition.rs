@@ -42,9 +42,19 @@ const ALL_NEEDED: KeptReason =
 const NUMBERS_DOCUMENTS: KeptReason = "it numbers the documents of its FULLTEXT indexes itself, in FTS_DOC_ID";
 const HAS_STOPWORDS: KeptReason = "the server does not have the default list of stopwords for FULLTEXT indexes";
 
+const COMPUTED_DEFAULT: KeptReason = "it has a default that is an expression";
+
 /// Words behind the columns that say that a table is not deferred, and why.
-const OF_TABLE: [(&str, KeptReason); 2] =
-    [("PARTITION BY", "it is partitioned"), ("SYSTEM VERSIONING", "it is system-versioned")];
+const OF_TABLE: [(&str, KeptReason); 3] = [
+    ("PARTITION BY", "it is partitioned"),
+    ("SYSTEM VERSIONING", "it is system-versioned"),
+    ("PAGE_CHECKSUM", "ALTER TABLE loses its PAGE_CHECKSUM"),
+];
+
+/// How the server begins what follows a column's default.
+const BEHIND_DEFAULT: [&str; 7] = ["COMMENT", "CHECK", "ON", "INVISIBLE", "WITHOUT", "WITH", "/*"];
+/// Functions in defaults whose values no definition holds.
+const OF_EACH_ROW: [&str; 5] = ["current_timestamp(", "curdate(", "curtime(", "uuid(", "nextval("];
 
 /// A table's definition, in parts.
 struct Definition<'a> {
@@ -79,8 +89,7 @@ pub(super) fn deferrable(
     let mut fulltext_stays = (!has_default_stopwords).then_some(HAS_STOPWORDS);
     for item in items {
         let plain = unquoted(item);
-        let has_expression = plain.contains(" CHECK (") || plain.contains("DEFAULT (");
-        if has_expression && (!item.is_ascii() || item.contains(&b'\\')) {
+        if plain.contains(" CHECK (") && (!item.is_ascii() || item.contains(&b'\\')) {
             // ALTER TABLE writes it anew, by the settings of its own session.
             return Err("it has an expression with a string that depends on the session");
         }
@@ -88,6 +97,11 @@ pub(super) fn deferrable(
             if plain.contains(" GENERATED ") || plain.contains(" AS (") || plain.contains(" AS ROW ") {
                 // Whether the server computes a value while rows go in can depend on its keys.
                 return Err("it has computed columns");
+            }
+            if plain.split_once(" DEFAULT ").is_some_and(|(_, default)| is_computed(default)) {
+                // The server keeps the value of a constant expression, which ALTER TABLE computes anew: by another sql_mode, time
+                // zone or collation.
+                return Err(COMPUTED_DEFAULT);
             }
             if plain.contains("AUTO_INCREMENT") {
                 needed.extend(names(item).into_iter().take(1));
@@ -121,6 +135,21 @@ pub(super) fn deferrable(
     } else {
         Ok(deferred)
     }
+}
+
+/// Whether a column's default, without what is quoted, is an expression; what follows it may stand behind it.
+fn is_computed(default: &str) -> bool {
+    let words: Vec<&str> = default.split_whitespace().collect();
+    let is_behind = |word: &str| BEHIND_DEFAULT.iter().any(|begin| word.starts_with(begin));
+    let is_number = |word: &str| word.starts_with(|sign: char| sign.is_ascii_digit() || "+-.".contains(sign));
+    let value = match words.first() {
+        Some(word) if OF_EACH_ROW.iter().any(|function| word.starts_with(function)) => {
+            words.iter().position(|word| word.ends_with(')')).map_or(words.len(), |last| last + 1)
+        }
+        Some(&word) if is_number(word) || ["NULL", "b", "x"].contains(&word) => 1,
+        _ => 0,
+    };
+    words.get(value).is_some_and(|word| !is_behind(word))
 }
 
 /// A key from its definition; `None` for one that is not UTF-8.

@@ -25,11 +25,13 @@ mod report;
 mod sessions;
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hortator_mysql::catalog::TableName;
+use hortator_mysql::error::LOCK_WAIT_TIMEOUT;
 use hortator_mysql::{Connection, Error, Flavor, Version};
 
 use crate::checkpoint::{CheckpointMode, Checkpoints, MissingKeysOf};
@@ -65,6 +67,15 @@ pub enum DeferIndexes {
     /// With each row.
     #[default]
     Never,
+}
+
+/// Whose a table is, of which the keys may be dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This load has created it.
+    Created,
+    /// It was there, and empty. Others may use it.
+    Found,
 }
 
 /// Keys of a table that are dropped and not built again.
@@ -119,6 +130,8 @@ pub(crate) struct DeferredKeys {
     disabled_reason: Option<&'static str>,
     targets: Arc<Targets>,
     state: Mutex<State>,
+    /// A table was in use until the load lost its patience.
+    has_waited: AtomicBool,
     /// Held by who builds what is missing at the end.
     end: Mutex<()>,
     sessions: KeySessions,
@@ -165,6 +178,7 @@ impl DeferredKeys {
             disabled_reason,
             targets: Arc::clone(targets),
             state: Mutex::new(State { missing, ..State::default() }),
+            has_waited: AtomicBool::new(false),
             end: Mutex::default(),
             sessions: KeySessions::new(targets),
         };
@@ -196,10 +210,23 @@ impl DeferredKeys {
         &self,
         checkpoints: &Checkpoints,
         table: &TableName,
+        origin: Origin,
         location: &Location,
     ) -> Result<(), Error> {
         self.sessions.run(checkpoints, |connection| {
-            let reason = match build::deferrable(connection, table) {
+            if origin == Origin::Found
+                && let Some(load_id) = checkpoints.other_load_that_lacks_keys(table)?
+            {
+                self.keep(
+                    table,
+                    format!("load {load_id} has dropped its indexes and has not built them: see --status"),
+                );
+                return Ok(());
+            }
+            // Whoever uses one table may use all of them: the load waits for the first only.
+            let is_patient = origin == Origin::Created || !self.has_waited.load(Relaxed);
+            let patience_s = if is_patient { build::DROP_TIMEOUT_S } else { 0 };
+            let reason = match build::deferrable(connection, table, origin, patience_s) {
                 Ok(Ok(keys)) => {
                     return self.drop_recorded(connection, checkpoints, &MissingKeys::of(table, keys, location));
                 }
@@ -224,9 +251,14 @@ impl DeferredKeys {
         self.lock().missing.insert(table.clone(), missing.clone());
         match build::drop_keys(connection, table, &missing.keys) {
             Err(error @ Error::Server(_)) => {
-                // On a cluster that has lost a node, the statement may have had its effect all the same.
-                if build::absent_keys(connection, missing)?.is_some_and(|absent| !absent.is_empty()) {
+                // On a cluster that has lost a node, the statement may have had its effect all the same. On a single server, somebody
+                // else has dropped them.
+                let are_absent = |absent: Option<Vec<&Key>>| absent.is_some_and(|absent| !absent.is_empty());
+                if self.stops_cluster() && are_absent(build::absent_keys(connection, missing)?) {
                     return Ok(());
+                }
+                if error.code() == Some(LOCK_WAIT_TIMEOUT) {
+                    self.has_waited.store(true, Relaxed);
                 }
                 self.lock().missing.remove(table);
                 self.keep(table, format!("the server does not drop them: {error}"));
@@ -369,7 +401,7 @@ fn disabled_reason(
 }
 
 /// Why the keys of a table that this load has not created stay.
-pub(crate) const HOLDS_ROWS: &str = "it holds rows already";
+pub(crate) const HOLDS_ROWS: &str = "it holds rows, or the server does not say that it is empty";
 
 const NO_RECORD: &str =
     "the account may not create the table that records missing indexes, in the schema of the checkpoints";

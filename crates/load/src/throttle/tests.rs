@@ -14,6 +14,7 @@ use super::file::read_limits;
 use super::rate::{BURST_S, Bucket};
 use super::{Throttle, ThrottleLimits, Unreachable};
 use crate::apply::{Chunk, Pool, Work};
+use crate::deferred_keys::Origin;
 use crate::lexer::Dialect;
 
 #[test]
@@ -286,7 +287,8 @@ fn a_chunk_that_one_worker_leaves_is_taken_by_another() {
     let pool = Pool::new(2, 1 << 20, false);
     let throttle = Throttle::open();
     let (sender, taken) = mpsc::channel();
-    let work = Work::DropKeys(TableName { schema: b"d".to_vec(), table: b"t".to_vec() });
+    let table = TableName { schema: b"d".to_vec(), table: b"t".to_vec() };
+    let work = Work::DropKeys { table, origin: Origin::Created };
     let chunk = Chunk { work, session: Arc::default(), dialect: Dialect::mariadb(101_100), statements: Vec::new() };
     let found = thread::scope(|scope| {
         for _ in 0..2 {

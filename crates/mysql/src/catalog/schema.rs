@@ -71,7 +71,7 @@ pub fn engines(connection: &mut Connection, schema: &[u8]) -> Result<BTreeMap<Ve
 /// When the connection is lost.
 pub fn is_empty(connection: &mut Connection, name: &TableName) -> Result<bool, Error> {
     let query = [
-        b"SET STATEMENT lock_wait_timeout = 5, max_statement_time = 5, sql_select_limit = DEFAULT FOR SELECT 1 FROM "
+        b"SET STATEMENT lock_wait_timeout = 1, max_statement_time = 5, sql_select_limit = DEFAULT FOR SELECT 1 FROM "
             .as_slice(),
         &quote_identifier(&name.schema),
         b".",

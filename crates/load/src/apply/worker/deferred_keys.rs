@@ -6,14 +6,15 @@ use hortator_mysql::catalog::TableName;
 
 use super::Worker;
 use crate::apply::chunk::Chunk;
+use crate::deferred_keys::Origin;
 use crate::report::Failure;
 
 impl Worker<'_> {
     /// Drops the keys of a table that can be built later. The chunk stands at the table's CREATE TABLE.
-    pub(super) fn drop_keys(&mut self, seqno: Seqno, chunk: &Chunk, table: &TableName) {
+    pub(super) fn drop_keys(&mut self, seqno: Seqno, chunk: &Chunk, table: &TableName, origin: Origin) {
         let (Some(checkpoints), Some(deferred_keys)) = (self.checkpoints, self.deferred_keys) else { return };
         let statement = &chunk.statements[0];
-        match deferred_keys.drop_keys(checkpoints, table, &statement.location) {
+        match deferred_keys.drop_keys(checkpoints, table, origin, &statement.location) {
             Err(error @ Error::Server(_)) => {
                 self.pool.fail(seqno, Failure::of_checkpoint_error(statement, &error), true);
             }

@@ -160,7 +160,7 @@ fn checkpoint_of(chunk: &Chunk, covered: usize, stats: &ChunkStats) -> Option<Ch
     let table = match &chunk.work {
         Work::Rows { target, .. } => target.table.name.to_string(),
         Work::FirstRows { form, .. } => form.name.to_string(),
-        Work::Definition { .. } | Work::DropKeys(_) | Work::BuildKeys(_) => String::new(),
+        Work::Definition { .. } | Work::DropKeys { .. } | Work::BuildKeys(_) => String::new(),
     };
     let span = span(&chunk.statements[..covered])?;
     Some(Checkpoint {

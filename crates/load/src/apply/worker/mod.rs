@@ -207,7 +207,7 @@ impl<'l> Worker<'l> {
             // The load ends here.
             Work::FirstRows { .. } => {}
             Work::Definition { .. } => self.definition(seqno, chunk),
-            Work::DropKeys(table) => self.drop_keys(seqno, chunk, table),
+            Work::DropKeys { table, origin } => self.drop_keys(seqno, chunk, table, *origin),
             Work::BuildKeys(table) => self.build_keys(seqno, chunk, table),
         }
     }

@@ -127,3 +127,29 @@ fn names_of_keys_and_of_foreign_keys() {
     assert_eq!(shown(key_names(text.as_bytes())).unwrap(), ["f", "k`1", "u"]);
     assert_eq!(shown(names_in_foreign_keys(text.as_bytes())).unwrap(), ["KEY ", "b", "c", "d", "p", "s"]);
 }
+
+/// ALTER TABLE computes a constant expression anew; literals and functions of each row are what they were.
+#[test]
+fn defaults_that_are_expressions() {
+    for (default, is_kept) in [
+        ("DEFAULT 'it''s DEFAULT (1)' COMMENT 'x'", false),
+        ("DEFAULT NULL", false),
+        ("NOT NULL DEFAULT -7.5 COMMENT 'x'", false),
+        ("DEFAULT 1e10", false),
+        ("DEFAULT b'01' CHECK (`d` <> 3)", false),
+        ("NOT NULL DEFAULT current_timestamp(6) ON UPDATE current_timestamp(6)", false),
+        ("NOT NULL DEFAULT nextval(`a b`.`s`) INVISIBLE", false),
+        ("DEFAULT uuid()", false),
+        ("NOT NULL COMMENT 'DEFAULT (1)'", false),
+        ("DEFAULT (1 / 3)", true),
+        ("DEFAULT 1 / 3", true),
+        ("DEFAULT 'a' = 'A'", true),
+        ("DEFAULT unix_timestamp('2020-01-01')", true),
+        ("DEFAULT (cast('10:00:00.9' as time))", true),
+        ("DEFAULT concat('x','y') COMMENT 'z'", true),
+    ] {
+        let found = deferred(&format!("  `d` varchar(20) {default},\n  KEY `k` (`a`)"), &[]);
+        let expected = if is_kept { Err(COMPUTED_DEFAULT) } else { Ok(vec!["KEY `k` (`a`)".to_owned()]) };
+        assert_eq!(found, expected, "{default}");
+    }
+}
