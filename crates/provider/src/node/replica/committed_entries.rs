@@ -18,8 +18,6 @@ pub(super) struct Ordered {
     pub scanned_upto: Index,
     /// The last applied seqno while the node was healthy: turns that end after a failure do not count.
     pub applied: i64,
-    /// This node could not apply this seqno, and the nodes do not skip it, as far as is known.
-    pub failed_seqno: Option<i64>,
     /// As leader: since when it cannot order committed entries.
     pub stuck_since_ms: Option<u64>,
 }

@@ -105,7 +105,7 @@ impl<H: Host> Replica<H> {
             Frame::MemberStatus(member_status) => {
                 let now = self.now_ms();
                 if let Some(peer) = self.peers.get_mut(&from) {
-                    peer.on_status(member_status, now);
+                    peer.status = Some((member_status, now));
                 }
                 if self.raft.role() == Role::Leader {
                     // A single node's clients append to the log; the learner is added when that ends.

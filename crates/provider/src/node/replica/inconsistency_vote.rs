@@ -33,7 +33,7 @@ impl<H: Host> Replica<H> {
             let member_status = statuses.iter().find(|member_status| member_status.member_id == member_id);
             member_status.map_or(InconsistencyVote::Unknown, |member_status| vote_of(member_status, seqno))
         };
-        let votes: Vec<InconsistencyVote> = self.voting_members(seqno).into_iter().map(vote_by).collect();
+        let votes: Vec<InconsistencyVote> = self.voting_members().into_iter().map(vote_by).collect();
         let witnesses = self.witnesses();
         let voters = self.hard_state.voters.len() - witnesses;
         let has_most_votes = self.has_most_votes();
@@ -74,18 +74,13 @@ impl<H: Host> Replica<H> {
     }
 
     /// The present members of the view, and linked voters that are not in the view, or not yet. Not witnesses, which
-    /// apply nothing. A voter that leaves counts if it has applied `seqno`: a client may know of it.
-    fn voting_members(&self, seqno: i64) -> Vec<Uuid> {
+    /// apply nothing.
+    fn voting_members(&self) -> Vec<Uuid> {
         let members: Vec<Uuid> =
             self.host.with_order(|order| order.members().iter().map(|member| member.id).collect()).unwrap_or_default();
         let members = members.into_iter().filter(|member_id| self.is_member_present(*member_id));
-        let has_applied = |peer: &Peer| {
-            let status = peer.status.as_ref();
-            status.is_some_and(|(member_status, _)| vote_of(member_status, seqno) == InconsistencyVote::Applied)
-        };
         let voters = self.peers.iter().filter(|(node, peer)| {
-            let counts = !peer.is_leaving || has_applied(peer);
-            peer.unlinked_since_ms.is_none() && counts && self.hard_state.voters.contains_key(node)
+            peer.unlinked_since_ms.is_none() && !peer.is_leaving && self.hard_state.voters.contains_key(node)
         });
         let voters =
             voters.filter_map(|(_, peer)| peer.status.as_ref()).map(|(member_status, _)| member_status.member_id);

@@ -70,9 +70,6 @@ impl<H: Host> Replica<H> {
             let now = self.now_ms();
             if now - self.leave.requested_ms > LEAVE_INTERVAL_MS {
                 self.leave.requested_ms = now;
-                // How far it has applied may decide a vote, and who is the last voter.
-                let member_status = self.member_status();
-                self.send_member_status(leader, member_status);
                 self.host.send(leader, &Frame::Leave);
             }
         }

@@ -13,7 +13,6 @@ use crate::consensus::NodeId;
 use crate::consensus::raft::{LogId, Term, WEIGHT_LIMIT};
 use crate::consensus::wire::Frame;
 use crate::entry::{self, Entry, Voter};
-use crate::gate::GateState;
 use crate::log::Index;
 use crate::protocol::ProtocolVersion;
 use std::collections::BTreeMap;
@@ -56,10 +55,8 @@ impl<H: Host> Replica<H> {
     pub(super) fn leaver(&self) -> Option<NodeId> {
         let voters = &self.hard_state.voters;
         let leaver = self.peers.iter().find(|(node, peer)| peer.is_leaving && voters.contains_key(node));
-        let leaver = leaver.map(|(node, _)| *node);
-        let own = (self.leave.is_leaving && voters.len() > 1).then(|| self.own_node());
-        // The last voter must be one whose tables are right.
-        if self.has_failed_here() { own.or(leaver) } else { leaver.or(own) }
+        let own = || (self.leave.is_leaving && voters.len() > 1).then(|| self.own_node());
+        leaver.map(|(node, _)| *node).or_else(own)
     }
 
     /// Takes a vote of a voter that leaves, or of one that is gone. True: a change is in flight.
@@ -163,23 +160,13 @@ impl<H: Host> Replica<H> {
             })
         };
         if node == self.own_node() || is_linked && has_answered() {
-            let is_right = if node == self.own_node() {
-                !self.has_failed_here()
-            } else {
-                peer.is_none_or(|peer| peer.failed_seqno.is_none())
-            };
-            return if is_right && self.has_tables(node) { Presence::Present } else { Presence::WithoutTables };
+            return if self.has_tables(node) { Presence::Present } else { Presence::WithoutTables };
         }
         // The link may be re-established, or be new with a new leader.
         let led_since = self.leader_duties.as_ref().map_or(0, |leader_duties| leader_duties.since_ms);
         let away_since = peer.and_then(|peer| peer.unlinked_since_ms).unwrap_or(requested_ms);
         let is_given_up = self.now_ms() - led_since.max(away_since) >= AWAY_TIMEOUT_MS;
         if is_given_up { Presence::Gone } else { Presence::Unknown }
-    }
-
-    /// Whether this node could not apply what others may have applied.
-    fn has_failed_here(&self) -> bool {
-        self.ordered.failed_seqno.is_some() || self.host.gate_state() == GateState::Failed
     }
 
     /// Whether the node has tables. A node that needs an SST knows no view: the other node says it.
@@ -262,7 +249,7 @@ pub(super) type Voters = BTreeMap<NodeId, (String, u8)>;
 pub(super) enum Presence {
     /// It is present.
     Present,
-    /// It is present and waits for an SST, could not apply a seqno, or is a witness: it could not continue alone.
+    /// It is present and waits for an SST, or is a witness: it could not continue alone.
     WithoutTables,
     /// Unknown for now: wait a moment.
     Unknown,

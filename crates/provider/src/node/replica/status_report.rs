@@ -1,7 +1,6 @@
 //! Reports the node's status to its own threads and to the leader.
 
 use super::host::{FlowEvent, Host};
-use super::known_node::failed_seqno;
 use super::{Replica, STATUS_INTERVAL_MS};
 use crate::consensus::NodeId;
 use crate::consensus::wire::{Frame, MemberStatus};
@@ -60,8 +59,6 @@ impl<H: Host> Replica<H> {
         if self.host.gate_state() != GateState::Failed {
             self.ordered.applied = released;
         }
-        self.ordered.failed_seqno =
-            failed_seqno(self.ordered.failed_seqno, self.host.apply_error(), self.ordered.applied);
     }
 
     /// The status of this node.
