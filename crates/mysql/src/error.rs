@@ -87,6 +87,8 @@ pub enum Error {
 
 /// Deadlock found when trying to get lock; the server rolled the whole transaction back.
 pub const DEADLOCK: u16 = 1213;
+/// A key or column to be dropped is not there.
+pub const CANT_DROP_FIELD_OR_KEY: u16 = 1091;
 /// Lock wait timeout exceeded.
 pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 /// MySQL: a row is locked that NOWAIT asks for. MariaDB says [`LOCK_WAIT_TIMEOUT`].

@@ -21,7 +21,9 @@ use hortator_mysql::catalog::{Table, TableKind, TableName};
 use super::{AnalyzedStatement, Coordinator};
 use crate::analysis::{StatementInfo, Trait};
 use crate::apply::{Chunk, ChunkStatement, Stopped, Work};
-use crate::deferred_keys::{AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys, HOLDS_ROWS, Origin, may_need_keys};
+use crate::deferred_keys::{
+    AUTO_BYTES, BUILDS_LIMIT, DeferIndexes, DeferredKeys, HOLDS_ROWS, Origin, WAS_THERE, may_need_keys,
+};
 use crate::lexer::Location;
 use crate::planner::write_sets;
 use crate::session::SessionState;
@@ -139,6 +141,10 @@ impl Coordinator<'_> {
     pub(super) fn look_at_found(&mut self, table: &Table, first: &Location) -> Result<(), Stopped> {
         let is_of_innodb = table.kind == TableKind::Base { transactional: true } && table.engine == b"InnoDB";
         if !is_of_innodb || table.has_triggers || !self.deferred_indexes.judge(&table.name) {
+            return Ok(());
+        }
+        if self.deferred_indexes.stops_cluster {
+            self.deferred_indexes.keys.keep(&table.name, WAS_THERE.to_owned());
             return Ok(());
         }
         // Rows of the main session that are not committed are there too.

@@ -35,6 +35,8 @@ const SETTINGS_OF_NODE: &[u8] = b"SET SESSION wsrep_sync_wait = 9, wsrep_OSU_met
 /// How often keys are built anew on a node that is behind, or whose cluster changes. It is waited for `repl.causal_read_timeout`
 /// (30 s) each time: an ALTER TABLE of a former writer may take hours.
 const ATTEMPTS_LIMIT: u32 = 500;
+/// The same on a single server, where another load may have built them.
+const ATTEMPTS_OF_SINGLE: u32 = 5;
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Prepares a connection; returns whether it leads to a node of a cluster.
@@ -100,7 +102,7 @@ pub(crate) fn build(
     let mut attempts = 0;
     loop {
         match build_absent(connection, missing, &mut took) {
-            Err(error) if may_pass(&error, is_node) && attempts < ATTEMPTS_LIMIT => attempts += 1,
+            Err(error) if may_pass(&error, is_node, attempts) => attempts += 1,
             built => return built.map(|is_there| is_there.then_some(took)),
         }
         thread::sleep(ATTEMPT_INTERVAL);
@@ -109,7 +111,11 @@ pub(crate) fn build(
 
 /// Whether keys may be built when it is asked again. A key may be there already: another load builds them too, or a node has
 /// sent the statement twice while nodes are lost. A node that takes no statements at all is left.
-fn may_pass(error: &Error, is_node: bool) -> bool {
+fn may_pass(error: &Error, is_node: bool, attempts: u32) -> bool {
+    let limit = if is_node { ATTEMPTS_LIMIT } else { ATTEMPTS_OF_SINGLE };
+    if attempts >= limit {
+        return false;
+    }
     error.code() == Some(DUPLICATE_KEY_NAME) || (is_node && error.is_transient() && !error.is_unready())
 }
 

@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hortator_mysql::catalog::TableName;
-use hortator_mysql::error::LOCK_WAIT_TIMEOUT;
+use hortator_mysql::error::{CANT_DROP_FIELD_OR_KEY, LOCK_WAIT_TIMEOUT};
 use hortator_mysql::{Connection, Error, Flavor, Version};
 
 use crate::checkpoint::{CheckpointMode, Checkpoints, MissingKeysOf};
@@ -228,7 +228,12 @@ impl DeferredKeys {
             let patience_s = if is_patient { build::DROP_TIMEOUT_S } else { 0 };
             let reason = match build::deferrable(connection, table, origin, patience_s) {
                 Ok(Ok(keys)) => {
-                    return self.drop_recorded(connection, checkpoints, &MissingKeys::of(table, keys, location));
+                    return self.drop_recorded(
+                        connection,
+                        checkpoints,
+                        &MissingKeys::of(table, keys, location),
+                        origin,
+                    );
                 }
                 Ok(Err(reason)) => reason.to_owned(),
                 Err(Error::Server(refusal)) => format!("the server does not show its keys: {}", refusal.message),
@@ -245,16 +250,18 @@ impl DeferredKeys {
         connection: &mut Connection,
         checkpoints: &Checkpoints,
         missing: &MissingKeys,
+        origin: Origin,
     ) -> Result<(), Error> {
         checkpoints.record_missing_keys(missing)?;
         let table = &missing.table;
         self.lock().missing.insert(table.clone(), missing.clone());
         match build::drop_keys(connection, table, &missing.keys) {
             Err(error @ Error::Server(_)) => {
-                // On a cluster that has lost a node, the statement may have had its effect all the same. On a single server, somebody
-                // else has dropped them.
+                // The statement may have had its effect all the same, as on a cluster that has lost a node. What another load has
+                // dropped of a table that was there is that load's.
+                let is_of_others = origin == Origin::Found && error.code() == Some(CANT_DROP_FIELD_OR_KEY);
                 let are_absent = |absent: Option<Vec<&Key>>| absent.is_some_and(|absent| !absent.is_empty());
-                if self.stops_cluster() && are_absent(build::absent_keys(connection, missing)?) {
+                if !is_of_others && are_absent(build::absent_keys(connection, missing)?) {
                     return Ok(());
                 }
                 if error.code() == Some(LOCK_WAIT_TIMEOUT) {
@@ -401,6 +408,8 @@ fn disabled_reason(
 }
 
 /// Why the keys of a table that this load has not created stay.
+pub(crate) const WAS_THERE: &str =
+    "it existed before the load, and others may use it: dropping them could stop the whole cluster";
 pub(crate) const HOLDS_ROWS: &str = "it holds rows, or the server does not say that it is empty";
 
 const NO_RECORD: &str =

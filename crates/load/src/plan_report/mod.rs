@@ -19,7 +19,7 @@ use hortator_mysql::{Connection, Error, Flavor};
 use crate::analysis::{FunctionSet, NamedTable, RowsStatement, SessionFacts, StatementInfo, StatementKind, Trait};
 use crate::cluster::{self, Targets};
 use crate::deferral::{CheckReport, Checks, Deferral};
-use crate::deferred_keys::{self, AUTO_BYTES, DeferIndexes, HOLDS_ROWS};
+use crate::deferred_keys::{self, AUTO_BYTES, DeferIndexes, HOLDS_ROWS, WAS_THERE};
 use crate::filter::{Filter, FilterReport};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
 use crate::load::{CHUNK_BYTES, Options};
@@ -222,10 +222,13 @@ impl Reader {
         let typed = if takes_arrays { "bulk execute" } else { "prepared batches" };
         for name in std::mem::take(&mut self.sequence) {
             let Some(found) = self.found.remove(&name) else { continue };
-            let is_filled = options.defer_indexes != DeferIndexes::Never
-                && !found.is_new
-                && !catalog::is_empty(&mut self.connection, &name)?;
-            self.plan.tables.push(planned(&name, found, typed, options.defer_indexes, is_filled));
+            let is_asked = options.defer_indexes != DeferIndexes::Never && !found.is_new;
+            let reason = match is_asked {
+                true if !self.plan.cluster.is_empty() => Some(WAS_THERE),
+                true if !catalog::is_empty(&mut self.connection, &name)? => Some(HOLDS_ROWS),
+                _ => None,
+            };
+            self.plan.tables.push(planned(&name, found, typed, options.defer_indexes, reason));
         }
         Ok(self.plan)
     }
@@ -427,17 +430,17 @@ impl Reader {
 
 const NOT_LITERAL: &str = "the values are not all literals";
 
-/// What is to be told of a table. `is_filled`: it holds rows before the load.
+/// What is to be told of a table. `found_reason`: why the keys of one that was there before the load stay.
 fn planned(
     name: &TableName,
     found: Found,
     typed: &'static str,
     defer_indexes: DeferIndexes,
-    is_filled: bool,
+    found_reason: Option<&'static str>,
 ) -> PlannedTable {
     let indexes_kept_reason = match defer_indexes {
         DeferIndexes::Never => Some("as asked for"),
-        _ if is_filled => Some(HOLDS_ROWS),
+        _ if found_reason.is_some() => found_reason,
         DeferIndexes::Auto if found.bytes < AUTO_BYTES as u64 => Some("it gets less than 4 MiB of rows"),
         DeferIndexes::Auto | DeferIndexes::Always => None,
     };

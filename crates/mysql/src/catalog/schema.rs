@@ -64,14 +64,14 @@ pub fn engines(connection: &mut Connection, schema: &[u8]) -> Result<BTreeMap<Ve
     Ok(rows.map(fields).filter(|[_, engine]| !engine.is_empty()).map(|[name, engine]| (name, engine)).collect())
 }
 
-/// Whether a table holds no row that is committed, as far as MariaDB says so within a few seconds: a table that somebody has
+/// Whether a table holds no row that is committed, as far as MariaDB says so within a second: a table that somebody has
 /// locked, or that this account may not read, counts as one that holds rows.
 ///
 /// # Errors
 /// When the connection is lost.
 pub fn is_empty(connection: &mut Connection, name: &TableName) -> Result<bool, Error> {
     let query = [
-        b"SET STATEMENT lock_wait_timeout = 1, max_statement_time = 5, sql_select_limit = DEFAULT FOR SELECT 1 FROM "
+        b"SET STATEMENT lock_wait_timeout = 0, max_statement_time = 1, sql_select_limit = DEFAULT FOR SELECT 1 FROM "
             .as_slice(),
         &quote_identifier(&name.schema),
         b".",

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::ops::Range;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,8 @@ use super::lines::{self, Contents, FileId};
 pub(super) const FILE_BYTES: u64 = 4 << 20;
 /// The longest first line.
 const HEADER_LIMIT_BYTES: u64 = 1 << 10;
+/// Read at a time.
+const BLOCK_BYTES: usize = 64 << 10;
 /// Kept free for the line that closes it.
 const RESERVED_BYTES: u64 = 64;
 
@@ -126,26 +127,24 @@ pub(super) fn read(path: &Path) -> Result<Contents, String> {
     lines::read(&bytes).map_err(|lines::Damaged| "it is damaged".to_owned())
 }
 
-/// The bytes of a file up to the last block that was ever written, and its size: behind that block there are NUL bytes only,
-/// which most of a file consists of.
+/// The bytes of a file up to the first NUL and beyond, and its size. Most of a file was never written: what the file system says
+/// it has no blocks for is left out. Nothing before the first NUL depends on what it says.
 fn read_written(path: &Path) -> io::Result<(Vec<u8>, u64)> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
     let mut bytes = Vec::new();
-    while let Some(written) = next_written(&file, bytes.len() as u64)?
-        && written.end <= size
-    {
-        bytes.resize(written.end as usize, 0);
-        file.read_exact_at(&mut bytes[written.start as usize..], written.start)?;
+    let mut block = vec![0; BLOCK_BYTES];
+    loop {
+        let length = file.read_at(&mut block, bytes.len() as u64)?;
+        bytes.extend_from_slice(&block[..length]);
+        let has_ended = length == 0 || block[length - 1] == 0 && is_hole(&file, bytes.len() as u64);
+        if has_ended {
+            return Ok((bytes, size));
+        }
     }
-    Ok((bytes, size))
 }
 
-/// The next blocks of a file, from a position on, that were written. A file system that does not know says all.
-fn next_written(file: &File, from: u64) -> io::Result<Option<Range<u64>>> {
-    match rustix::fs::seek(file, SeekFrom::Data(from)) {
-        Ok(begin) => Ok(Some(begin..rustix::fs::seek(file, SeekFrom::Hole(begin))?)),
-        Err(Errno::NXIO) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+/// Whether nothing behind a position was ever written, as far as the file system knows.
+fn is_hole(file: &File, position: u64) -> bool {
+    rustix::fs::seek(file, SeekFrom::Data(position)) == Err(Errno::NXIO)
 }

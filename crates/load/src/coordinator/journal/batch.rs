@@ -144,7 +144,10 @@ impl MainSession<'_> {
                 self.roll_back_to(&counters, batch)?;
                 continue;
             }
-            if tried == 0 && sent.error.as_ref().is_some_and(|error| error.code() == Some(ANONYMOUS_TRANSACTION)) {
+            let has_no_transaction = tried == 0 && !self.dialect().mariadb && self.is_forced();
+            if has_no_transaction
+                && sent.error.as_ref().is_some_and(|error| error.code() == Some(ANONYMOUS_TRANSACTION))
+            {
                 self.retract_intent(is_begun, batch)?;
                 return self.run_first_alone(&batch[0]);
             }

@@ -76,8 +76,9 @@ impl MainSession<'_> {
                     Err(error) => self.record_failed(location, text, &error).map(|()| 0),
                 };
             }
-            Err(error) if error.code() == Some(ANONYMOUS_TRANSACTION) => {
-                // This session can begin no transaction, ours included: the statement fails as it would with the client.
+            Err(error) if error.code() == Some(ANONYMOUS_TRANSACTION) && self.is_forced() => {
+                // This session can begin no transaction, ours included: the statement fails as it would with the client, and the
+                // next ones run.
                 if !is_within {
                     let first = checkpoint.span.first;
                     self.on_internal_connection(location, text, |checkpoints, internal| {
