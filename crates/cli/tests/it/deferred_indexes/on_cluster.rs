@@ -57,6 +57,28 @@ fn start_and_hold(server: &Server, nodes: &[usize], file: &str) -> (Running, Hel
     (running, held)
 }
 
+/// Others may use them on any node, and a definition that waits for them would stop all.
+#[test]
+fn tables_that_were_there_keep_theirs() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = cluster();
+    let server = &pair.hortator;
+    server.reset();
+    let table = "CREATE TABLE hortator_case.t (id INT PRIMARY KEY, a INT, KEY a (a)) ENGINE=InnoDB";
+    server.connect().execute(table.as_bytes()).unwrap();
+    let (_folder, file) = dump_file("rows.csv", b"1,1\n2,2\n");
+    let arguments = [ALWAYS, "--table", "t", file.to_str().unwrap()];
+    let plan = run(load_into(server, &[&arguments[..], &["--plan"]].concat()));
+    let plan = String::from_utf8_lossy(&plan.rows).into_owned();
+    let told = "hortator_case.t: with each row: it existed before the load, and others may use it";
+    assert!(plan.contains(told), "{plan}");
+    let told = ["loaded 2 rows", "hortator_case.t: built with each row: it existed before the load"];
+    assert_tells(&run(load_into(server, &arguments)), 0, &told);
+    assert_eq!(indexes(server, "t"), "1");
+}
+
 #[test]
 fn all_builds_come_at_the_end() {
     if target::mysql().is_some() {
