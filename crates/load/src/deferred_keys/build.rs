@@ -14,6 +14,10 @@ use super::{MissingKeys, Origin};
 /// How long the drop of a table's keys waits for others that use the table, in seconds. Then the keys stay.
 pub(super) const DROP_TIMEOUT_S: u32 = 5;
 
+/// How long the first attempt to build keys waits for others that use the table; each further one twice as long.
+const FIRST_LIMIT: Duration = Duration::from_secs(5);
+/// Between two attempts, those who wait for the table get it.
+const TURN_OF_OTHERS: Duration = Duration::from_secs(1);
 /// Others have written more to the table than the server keeps beside a build.
 const TOO_MANY_WRITES: u16 = 1799;
 /// The server cannot do it in place.
@@ -92,21 +96,41 @@ pub(super) fn drop_keys(connection: &mut Connection, table: &TableName, keys: &[
 
 /// Adds the keys that are not there, and waits for others as long as the server's setting says; returns how long each
 /// statement took. `None` where the table is gone, and nothing is to be done.
+///
+/// It begins with short attempts. While an ALTER TABLE waits for transactions that use the table, whoever begins to use it waits
+/// for the ALTER TABLE. Such a transaction may itself wait for one that begins, as where another load commits in order: without
+/// an end of the attempt, none of the three goes on.
 pub(crate) fn build(
     connection: &mut Connection,
     missing: &MissingKeys,
     is_node: bool,
 ) -> Result<Option<Vec<Duration>>, Error> {
-    connection.execute(b"SET SESSION lock_wait_timeout = DEFAULT")?;
+    let patience = patience(connection)?;
+    let mut limit = FIRST_LIMIT.min(patience);
     let mut took = Vec::new();
     let mut attempts = 0;
+    let begin = Instant::now();
     loop {
+        connection.execute(format!("SET SESSION lock_wait_timeout = {}", limit.as_secs()).as_bytes())?;
         match build_absent(connection, missing, &mut took) {
-            Err(error) if may_pass(&error, is_node, attempts) => attempts += 1,
+            Err(error) if error.code() == Some(LOCK_WAIT_TIMEOUT) && begin.elapsed() < patience => {
+                limit = (2 * limit).min(patience);
+                thread::sleep(TURN_OF_OTHERS);
+            }
+            Err(error) if may_pass(&error, is_node, attempts) => {
+                attempts += 1;
+                thread::sleep(ATTEMPT_INTERVAL);
+            }
             built => return built.map(|is_there| is_there.then_some(took)),
         }
-        thread::sleep(ATTEMPT_INTERVAL);
     }
+}
+
+/// How long the server has statements wait for the definition of a table.
+fn patience(connection: &mut Connection) -> Result<Duration, Error> {
+    let rows = connection.fetch(b"SELECT @@GLOBAL.lock_wait_timeout")?;
+    let seconds = rows.first().and_then(|row| std::str::from_utf8(row.first()?.as_deref()?).ok()?.parse().ok());
+    Ok(Duration::from_secs(seconds.unwrap_or(0)))
 }
 
 /// Whether keys may be built when it is asked again. A key may be there already: another load builds them too, or a node has
