@@ -25,7 +25,7 @@ pub use connection::{
     Prepared, Row, RowSink, SessionChanges, Status,
 };
 pub use error::{Error, ServerError};
-pub use lock_waits::LockWaits;
+pub use lock_waits::{LockWaits, awaits_definition};
 pub use password::Password;
 pub use quote::{quote_identifier, quote_string};
 pub use tls::{Identity, Tls, TlsSettings, Verify};

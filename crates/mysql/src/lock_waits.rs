@@ -1,4 +1,4 @@
-//! Which connections wait for row locks of which others.
+//! Which connections wait for row locks of which others, and whether any waits for the definition of a table.
 //!
 //! InnoDB of MariaDB shows everybody the same picture of its locks until nobody has looked for 0.1 s (`INNODB_TRX` and the
 //! tables like it in `information_schema`). Threads that each look for themselves would keep it from changing, so those of
@@ -21,6 +21,11 @@ const OF_MYSQL: &[u8] =
     JOIN information_schema.INNODB_TRX r ON r.trx_id = w.REQUESTING_ENGINE_TRANSACTION_ID \
     JOIN information_schema.INNODB_TRX b ON b.trx_id = w.BLOCKING_ENGINE_TRANSACTION_ID";
 const TELLS: &[u8] = b"SELECT @@performance_schema";
+
+/// An account sees its own sessions without any privilege. The server does not say for whom they wait.
+const OF_DEFINITIONS: &[u8] =
+    b"SELECT 1 FROM information_schema.PROCESSLIST WHERE USER = SUBSTRING_INDEX(USER(), '@', 1) \
+    AND STATE LIKE 'Waiting for%metadata lock' AND ID <> CONNECTION_ID() LIMIT 1";
 
 /// How long a picture is good; more than InnoDB's 0.1 s.
 const PICTURE_LIFE: Duration = Duration::from_millis(150);
@@ -70,6 +75,20 @@ impl LockWaits {
             None => Picture { waits: ask(connection)?, at: Instant::now() },
         };
         Ok(latest.insert(picture).waits.as_deref().map(read))
+    }
+}
+
+/// Whether another session of this account waits for the definition of a table (a metadata lock), which any open transaction
+/// that has used the table holds up.
+///
+/// # Errors
+/// A lost connection, or that the transaction was rolled back.
+pub fn awaits_definition(connection: &mut Connection) -> Result<bool, Error> {
+    match connection.fetch(OF_DEFINITIONS) {
+        Ok(rows) => Ok(!rows.is_empty()),
+        Err(error) if error.is_transient() => Err(error),
+        Err(Error::Server(_)) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use hortator_mysql::LockWaits;
 
+use crate::errors::{assert_tells, dump_file, load_into};
+use crate::programs::Running;
 use crate::servers::{DATABASE, Server};
+use crate::target;
 
 /// Of each of these, the server's picture of its locks would stay as it is for good.
 const ASKERS: usize = 8;
@@ -52,4 +55,43 @@ fn a_connection_learns_that_another_waits_for_it_while_many_ask() {
         holder.execute(b"COMMIT").unwrap();
         assert!(knows, "that it holds up another is not known");
     });
+}
+
+/// An ALTER TABLE of somebody waits for a later chunk, which waits for its turn behind an earlier one, which waits for the
+/// ALTER TABLE: the server sees no circle in that, and without an end to it all three would wait for `lock_wait_timeout`.
+#[test]
+fn a_definition_of_another_session_ends_no_load() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let server = Server::start(&[("lock_wait_timeout", "100"), ("innodb_lock_wait_timeout", "100")]);
+    server.reset();
+    let mut holder = server.connect();
+    for statement in [
+        "USE hortator_case",
+        "CREATE TABLE parent (id INT PRIMARY KEY)",
+        "CREATE TABLE t (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id))",
+        "START TRANSACTION",
+        "INSERT INTO parent VALUES (1)",
+    ] {
+        holder.execute(statement.as_bytes()).unwrap();
+    }
+    // The first chunk waits for the parent, the second for the first.
+    let (_folder, dump) = dump_file("rows.sql", b"INSERT INTO t VALUES (1, 1);\nINSERT INTO t VALUES (2, NULL);\n");
+    let arguments = ["--threads", "2", "--chunk-bytes", "1", dump.to_str().unwrap()];
+    let load = Running::start(load_into(&server, &arguments));
+    server.wait_until("SELECT COUNT(*) = 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'");
+    server.wait_until("SELECT COUNT(*) = 3 FROM information_schema.INNODB_TRX WHERE trx_rows_modified > 0");
+    let mut other = server.connect();
+    let alter = thread::spawn(move || other.execute(b"ALTER TABLE hortator_case.t COMMENT 'x'").map(drop));
+    let waits = "FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for%metadata lock'";
+    server.wait_until(&format!("SELECT COUNT(*) = 1 {waits}"));
+    // Its connection is lost, and it begins anew behind the ALTER TABLE.
+    let waiting = "SELECT trx_mysql_thread_id FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'";
+    let id = server.rows_of_case(waiting)[0][0].clone();
+    server.connect().execute(format!("KILL {id}").as_bytes()).unwrap();
+    holder.execute(b"COMMIT").unwrap();
+    assert_tells(&load.finish_within(LIMIT), 0, &["loaded 2 rows"]);
+    alter.join().unwrap().unwrap();
+    assert_eq!(server.rows_of_case("SELECT id, p FROM t ORDER BY id"), [["1", "1"], ["2", "NULL"]]);
 }

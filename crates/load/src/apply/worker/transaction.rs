@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hortator_core::{Key, Seqno};
-use hortator_mysql::Error;
+use hortator_mysql::{Error, awaits_definition};
 
 use super::journal::ChunkStart;
 use super::{Attempt, COMMIT_SLOT_TIMEOUT, ChunkStats, Worker, number};
@@ -15,6 +15,9 @@ use crate::report::Failure;
 /// How often a chunk waits for its commit slot before it assumes that its locks block an earlier chunk, if the server does
 /// not report lock waits.
 const BLIND_WAITS_LIMIT: u32 = 20;
+/// How often it waits before it asks whether the earlier chunk waits for the definition of its table: behind an ALTER TABLE of
+/// another session, which waits for this transaction.
+const DEFINITION_WAITS: u32 = 3;
 
 impl Worker<'_> {
     /// One attempt at a chunk as a transaction.
@@ -213,7 +216,12 @@ impl Worker<'_> {
             }
             match self.blocks_others() {
                 Ok(holds) if holds.unwrap_or(waited >= BLIND_WAITS_LIMIT) => return Some(Attempt::Yield),
-                Ok(_) => {}
+                Ok(_) if waited < DEFINITION_WAITS => {}
+                Ok(_) => match self.connection.as_mut().map(|current| awaits_definition(&mut current.connection)) {
+                    Some(Ok(true)) => return Some(Attempt::Yield),
+                    Some(Err(error)) => return Some(Attempt::Replay(error)),
+                    Some(Ok(false)) | None => {}
+                },
                 Err(error) => return Some(Attempt::Replay(error)),
             }
         }
