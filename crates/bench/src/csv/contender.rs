@@ -92,10 +92,10 @@ pub(super) fn load(
         }
         Contender::Hortator | Contender::IndexesLater => {
             let mut command = server.hortator(hortator);
-            command.args(["--table", &format!("{SCHEMA}.{TABLE}")]).arg(&rows.whole);
             if contender == Contender::IndexesLater {
                 command.arg("--defer-indexes=always");
             }
+            command.args(["--table", &format!("{SCHEMA}.{TABLE}")]).arg(&rows.whole);
             command
         }
     };
