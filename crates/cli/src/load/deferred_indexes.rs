@@ -24,7 +24,7 @@ enum When {
 /// The argument.
 #[derive(Debug, Args)]
 pub(super) struct DeferredIndexesArgs {
-    /// When to build the non-unique indexes (FULLTEXT and SPATIAL too) of tables that the load creates
+    /// When to build the non-unique indexes (FULLTEXT and SPATIAL too) of tables that the load creates, or finds empty
     #[arg(long, value_name = "WHEN", default_value = "never")]
     defer_indexes: When,
 }

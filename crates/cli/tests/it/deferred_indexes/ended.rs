@@ -43,17 +43,23 @@ impl Held {
     }
 }
 
-/// Many rows, then one that waits for a row which may be held, of the same table.
+/// A table whose rows may refer to the held one.
+pub const HELD_TABLE: &str = "CREATE TABLE t (id INT PRIMARY KEY, a INT, v VARCHAR(40), p INT, KEY p (p), KEY v (v), KEY a (a, v), \
+                              CONSTRAINT held FOREIGN KEY (p) REFERENCES hortator_held.held (id)) ENGINE=InnoDB";
+
+/// That table with its rows.
 fn held_dump(tail: &str) -> Vec<u8> {
-    let mut text =
-        "CREATE TABLE t (id INT PRIMARY KEY, a INT, v VARCHAR(40), p INT, KEY p (p), KEY v (v), KEY a (a, v), \
-                    CONSTRAINT held FOREIGN KEY (p) REFERENCES hortator_held.held (id)) ENGINE=InnoDB;\n"
-            .to_owned();
+    format!("{HELD_TABLE};\n{}", held_rows(tail)).into_bytes()
+}
+
+/// Many rows, then one that waits for a row which may be held, of the same table.
+pub fn held_rows(tail: &str) -> String {
+    let mut text = String::new();
     for number in 0..40 {
         let rows: Vec<String> = (0..50).map(|row| format!("({}, {row}, 'v{row}', NULL)", number * 50 + row)).collect();
         text += &format!("INSERT INTO t VALUES {};\n", rows.join(", "));
     }
-    (text + "INSERT INTO t VALUES (9000, 1, 'last', 1);\n" + tail).into_bytes()
+    text + "INSERT INTO t VALUES (9000, 1, 'last', 1);\n" + tail
 }
 
 /// Starts a load of a file, and waits until it stands at the held table, with indexes missing.

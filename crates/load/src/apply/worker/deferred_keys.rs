@@ -10,7 +10,7 @@ use crate::deferred_keys::Origin;
 use crate::report::Failure;
 
 impl Worker<'_> {
-    /// Drops the keys of a table that can be built later. The chunk stands at the table's CREATE TABLE.
+    /// Drops the keys of a table that can be built later. The chunk stands at the table's CREATE TABLE or first rows.
     pub(super) fn drop_keys(&mut self, seqno: Seqno, chunk: &Chunk, table: &TableName, origin: Origin) {
         let (Some(checkpoints), Some(deferred_keys)) = (self.checkpoints, self.deferred_keys) else { return };
         let statement = &chunk.statements[0];
