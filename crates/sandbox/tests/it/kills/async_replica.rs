@@ -11,6 +11,9 @@ const REPLICA_TIMEOUT_S: u32 = 120;
 pub const LOGS_APPLIED: &str = "log_slave_updates";
 /// The number of appliers.
 pub const APPLIERS: &str = "wsrep_slave_threads";
+/// At each start, a node's server alters these tables, without the binary log. After a kill meanwhile, its recovery of
+/// definitions writes the statement into the binary log, also with Galera's provider.
+const TABLES_OF_NODES: &str = r"mysql.wsrep\_%";
 
 /// A server that follows a node asynchronously.
 pub struct Replica {
@@ -20,7 +23,8 @@ pub struct Replica {
 impl Replica {
     pub fn of(source: Node<'_>) -> Self {
         let builder = Builder::standalone().set("gtid_strict_mode", "ON").set("log_bin", "own");
-        let sandbox = builder.set(LOGS_APPLIED, "ON").start_temporary().unwrap();
+        let builder = builder.set(LOGS_APPLIED, "ON").set("replicate_wild_ignore_table", TABLES_OF_NODES);
+        let sandbox = builder.start_temporary().unwrap();
         run(
             source,
             &[
@@ -42,6 +46,11 @@ impl Replica {
                 "START SLAVE",
             ],
         );
+        // What such a kill leaves, in each run.
+        let mut of_source = source.connect().unwrap();
+        for sql in ["SET SESSION wsrep_on = OFF", "ALTER TABLE mysql.wsrep_streaming_log STATS_PERSISTENT = 0"] {
+            of_source.execute(sql.as_bytes()).unwrap();
+        }
         Self { sandbox }
     }
 
