@@ -31,7 +31,7 @@ use super::invoker::text_to_run;
 use super::position_table::{PositionTable, SourcePosition};
 use super::session::prepare_session;
 use super::target_tables::TargetTables;
-use super::tolerated::{explain, is_done};
+use super::tolerated::{explain, is_done, is_of_a_node};
 use super::workers::{Pace, Workers};
 use crate::binlog::{Content, Event, FormatDescription};
 use crate::keys::{Order, TableCache};
@@ -404,7 +404,7 @@ impl Applier {
                     self.take_answers()?;
                     let before = &events[index - values..index];
                     values = 0;
-                    if self.table.is_written_by(&query.text) {
+                    if self.table.is_written_by(&query.text) || is_of_a_node(&query.text) {
                         continue;
                     }
                     self.temporary.check(query, place)?;

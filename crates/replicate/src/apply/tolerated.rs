@@ -1,4 +1,5 @@
-//! Errors of the target that leave everything as the statement wants it, and those that do not say what is wrong.
+//! Statements that are not for the target, errors of the target that leave everything as the statement wants it, and those
+//! that do not say what is wrong.
 
 use hortator_mysql::Error;
 
@@ -11,6 +12,15 @@ const DROP: &[u8] = b"DROP";
 pub(super) fn is_done(text: &[u8], error: &Error) -> bool {
     let is_drop = text.trim_ascii_start().get(..DROP.len()).is_some_and(|verb| verb.eq_ignore_ascii_case(DROP));
     is_drop && matches!(error, Error::Server(error) if NOT_THERE.contains(&error.code))
+}
+
+/// At its start, the server of a cluster's node alters tables that only nodes have, without the binary log. After a kill
+/// meanwhile, its recovery of definitions writes the statement into the binary log (seen with 10.11).
+const OF_A_NODE: &[u8] = b"ALTER TABLE mysql.wsrep_";
+
+/// Whether the statement is about what a node keeps for itself.
+pub(super) fn is_of_a_node(text: &[u8]) -> bool {
+    text.starts_with(OF_A_NODE)
 }
 
 /// What BINLOG says where it cannot store rows.

@@ -254,6 +254,32 @@ fn positions_of_a_source_that_is_a_target() {
     assert_eq!(texts(&fan_in.target, "SELECT id FROM hortator.other"), [["1"]]);
 }
 
+/// What the binary log of a cluster's node has after a kill at its start.
+#[test]
+fn a_definition_of_what_only_nodes_have() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(
+        &fan_in,
+        &[
+            "SET SESSION sql_log_bin = 0",
+            "CREATE TABLE mysql.wsrep_streaming_log (id INT PRIMARY KEY) ENGINE=InnoDB",
+            "SET SESSION sql_log_bin = 1",
+            "ALTER TABLE mysql.wsrep_streaming_log STATS_PERSISTENT=0 CHARSET=latin1",
+            "CREATE DATABASE d1",
+        ],
+    );
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, "SHOW DATABASES LIKE 'd1'"), [["d1"]]);
+    // A table of the user's with such a name is one like any other.
+    write(&fan_in, &["CREATE TABLE d1.wsrep_t (id INT) ENGINE=InnoDB", "ALTER TABLE d1.wsrep_t COMMENT='changed'"]);
+    fan_in.catch_up();
+    assert_eq!(
+        texts(&fan_in.target, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_NAME = 'wsrep_t'"),
+        [["changed"]]
+    );
+}
+
 /// MariaDB loses these values on the source as well: there is nothing to stop for.
 #[test]
 fn values_that_a_source_loses_in_a_conversion() {

@@ -1,5 +1,6 @@
 //! A source with a backlog goes over several connections to the target, and the rows are those of one.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
@@ -126,6 +127,46 @@ fn backlog(fan_in: &FanIn, transactions: usize) {
         let insert = format!("INSERT INTO d1.t SELECT seq, 0 FROM d1.seq_{}_to_{}", first + 1, first + 10);
         connection.execute(insert.as_bytes()).unwrap();
     }
+}
+
+/// A group that has used a table waits for its turn, a definition of somebody else's waits for the group, and an earlier
+/// group for the definition: the server sees no deadlock.
+#[test]
+fn definitions_of_another_session_stop_no_backlog() {
+    const TABLES: usize = 4;
+    let tables = (0..TABLES).map(|n| format!("CREATE TABLE d1.t{n} (id INT PRIMARY KEY, v INT) ENGINE=InnoDB"));
+    let statements: Vec<String> = ["CREATE DATABASE d1".to_owned()].into_iter().chain(tables).collect();
+    let (fan_in, agent) = paused(&statements.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut connection = fan_in.sources[0].node(0).connect().unwrap();
+    // Each transaction uses the tables in another order.
+    for number in 0..1_500 {
+        connection.execute(b"BEGIN").unwrap();
+        for step in 0..TABLES {
+            let (table, first) = ((number + step) % TABLES, number * 10 + 1);
+            let rows = format!("d1.seq_{first}_to_{}", first + 9);
+            connection.execute(format!("INSERT INTO d1.t{table} SELECT seq, 0 FROM {rows}").as_bytes()).unwrap();
+        }
+        connection.execute(b"COMMIT").unwrap();
+    }
+    let mut other = fan_in.target.node(0).connect().unwrap();
+    let is_over = AtomicBool::new(false);
+    let count = thread::scope(|scope| {
+        let definitions = scope.spawn(|| {
+            let mut count = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                other.execute(format!("ALTER TABLE d1.t{} ENGINE=InnoDB", count % TABLES).as_bytes()).unwrap();
+                count += 1;
+            }
+            count
+        });
+        resume(&fan_in);
+        fan_in.catch_up();
+        is_over.store(true, Ordering::Relaxed);
+        definitions.join().unwrap()
+    });
+    assert!(count > TABLES, "{count} definitions");
+    fan_in.assert_equal(&["d1"]);
+    end_well(&fan_in, agent);
 }
 
 const ONE_TABLE: [&str; 2] = ["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY, v INT) ENGINE=InnoDB"];
