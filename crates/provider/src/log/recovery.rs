@@ -250,7 +250,7 @@ fn rewrite_undurable(segment: &Segment, mut bytes: Vec<u8>, scan: &Scan, durable
         from += record.framed_bytes;
     }
     let rest = &mut bytes[scan.end..];
-    if rest.iter().any(|byte| *byte != 0) {
+    if leading_zeros(rest) < rest.len() {
         rest.fill(0);
     } else {
         bytes.truncate(scan.end);
@@ -296,8 +296,14 @@ pub(super) fn scan(bytes: &[u8], header: &Header) -> Scan {
     }
     let rest = &bytes[scan.end..];
     let possible = (rest.len() / record::HEAD_BYTES) as u64;
-    for at in (0..rest.len()).step_by(8) {
-        let Some(head) = rest[at..].first_chunk().map(record::Head::read) else { break };
+    let mut at = 0;
+    while let Some(head) = rest.get(at..).and_then(|bytes| bytes.first_chunk()).map(record::Head::read) {
+        let zeros = leading_zeros(&rest[at..]);
+        if zeros >= record::END_BYTES {
+            // No record begins with so many: to the first place that is followed by fewer.
+            at += (zeros - record::END_BYTES) / 8 * 8 + 8;
+            continue;
+        }
         let index = head.index(header.salt);
         if index.wrapping_sub(scan.last).wrapping_sub(2) < possible
             && record::parse(&rest[at..], header.salt, index).is_ok()
@@ -305,8 +311,16 @@ pub(super) fn scan(bytes: &[u8], header: &Header) -> Scan {
             scan.later = true;
             scan.later_durable = scan.later_durable.max(head.durable);
         }
+        at += 8;
     }
     scan
+}
+
+/// The number of zeros at the beginning. A segment is mostly zeros, so they are compared by the block.
+fn leading_zeros(bytes: &[u8]) -> usize {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    let blocks = bytes.chunks_exact(ZEROS.len()).take_while(|block| *block == ZEROS).count() * ZEROS.len();
+    blocks + bytes[blocks..].iter().take_while(|byte| **byte == 0).count()
 }
 
 impl Segment {

@@ -5,8 +5,9 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::super::record::framed_bytes;
-use super::super::segment::{HEADER_BYTES, RECORDS_START, first_of_name};
+use super::super::record::{frame, framed_bytes};
+use super::super::recovery::scan;
+use super::super::segment::{HEADER_BYTES, Header, RECORDS_START, first_of_name};
 use super::super::{DiskLog, Error, Index, Settings};
 use super::{HISTORY, Rng, append, damaged, expect_entries, folder, open, payload, segments, small};
 
@@ -121,6 +122,34 @@ fn every_flipped_byte_is_detected() {
         for at in range {
             let flip = rng.below(255) as u8 + 1;
             sample.check(&sample.changed(&file, |bytes| bytes[at] ^= flip));
+        }
+    }
+}
+
+/// Zeros are passed over by the block: a whole record behind any number of them is found, and proves what it proves.
+#[test]
+fn a_record_behind_zeros_is_found_at_each_place() {
+    let header = Header { history_uuid: HISTORY, first: 1, previous: 0, salt: 77, bytes: 0, durable: 0 };
+    let start = RECORDS_START as usize;
+    let gaps = (2..9).chain(505..520).chain(1015..1030).map(|words| words * 8);
+    for gap in gaps {
+        for torn in [vec![], vec![9; 8], vec![0, 0, 0, 0, 0, 0, 0, 1]] {
+            for rest in [0, 8, 16, 4088, 4096, 5000] {
+                let mut bytes = vec![0; start];
+                frame(&mut bytes, header.salt, 1, 0, &[b"one"]);
+                bytes.extend(&torn);
+                bytes.resize(bytes.len() + gap, 0);
+                let without = scan(&bytes, &header);
+                assert_eq!((without.last, without.later), (1, false), "gap {gap}");
+                frame(&mut bytes, header.salt, 3, 2, &[b"three"]);
+                bytes.resize(bytes.len() + rest, 0);
+                let scan = scan(&bytes, &header);
+                assert_eq!(
+                    (scan.last, scan.later, scan.later_durable),
+                    (1, true, 2),
+                    "gap {gap}, rest {rest}, {torn:?}"
+                );
+            }
         }
     }
 }
