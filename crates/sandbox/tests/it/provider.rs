@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
 
-/// `cargo test` builds the provider only for tests of the whole workspace; otherwise an old build may remain.
+/// Builds the provider's library and the witness: `cargo test` puts neither where servers find it. With the whole workspace,
+/// since that is mostly compiled, with the same features, for its tests.
 pub fn build() {
     static BUILT: Once = Once::new();
-    BUILT.call_once(|| drop(build_in(&folders().target, "hortator-provider", &[])));
+    BUILT.call_once(|| drop(build_in(&folders().target, &["--workspace"])));
 }
 
 /// Where cargo puts this program.
@@ -27,15 +28,15 @@ pub fn folders() -> Folders {
     Folders { target: target.to_owned(), profile_folder }
 }
 
-/// Builds a package in that target folder; returns the folder of its files.
-pub fn build_in(target: &Path, package: &str, further: &[&str]) -> PathBuf {
+/// Builds packages in that target folder; returns the folder of their files.
+pub fn build_in(target: &Path, packages: &[&str]) -> PathBuf {
     let Folders { profile_folder, .. } = folders();
     // The folder of the profile `dev` has another name.
     let profile = if profile_folder == "debug" { "dev" } else { &profile_folder };
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
-    build.args(["build", "--quiet", "--locked", "--package", package]).args(further);
+    build.args(["build", "--quiet", "--locked"]).args(packages);
     build.args(["--profile", profile, "--target-dir"]);
-    assert!(build.arg(target).status().unwrap().success(), "{package} could not be built");
+    assert!(build.arg(target).status().unwrap().success(), "{packages:?} could not be built");
     target.join(profile_folder)
 }

@@ -20,6 +20,7 @@ pub fn previous() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let target = provider::folders().target.join("previous-release");
-        provider::build_in(&target, "hortator-provider", &["--lib", "--features", "previous-release"]).join(FILE)
+        let packages = ["--package", "hortator-provider", "--lib", "--features", "previous-release"];
+        provider::build_in(&target, &packages).join(FILE)
     })
 }

@@ -6,7 +6,6 @@ mod random;
 mod tls;
 
 use std::fs;
-use std::sync::Once;
 use std::thread;
 
 use hortator_sandbox::{Builder, Node, Sandbox, State, Temporary, Witness};
@@ -16,16 +15,9 @@ use crate::forced_bootstrap::goes_on_alone;
 use crate::lost_tail::rot;
 use crate::{ask, provider, run, set_options};
 
-/// The provider, and the program of its witness.
-fn build() {
-    static BUILT: Once = Once::new();
-    provider::build();
-    BUILT.call_once(|| drop(provider::build_in(&provider::folders().target, "hortator-witness", &[])));
-}
-
 /// A cluster with a witness and these options of the provider, the same for all.
 fn cluster(nodes: usize, options: &str) -> Temporary {
-    build();
+    provider::build();
     Builder::cluster(nodes).set("wsrep_provider_options", options).witness().start_temporary().unwrap()
 }
 

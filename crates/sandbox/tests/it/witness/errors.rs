@@ -11,10 +11,10 @@ use std::thread;
 use hortator_sandbox::Builder;
 
 use super::manual_witness::{Own, program};
-use super::{build, cluster, variable, witness};
+use super::{cluster, variable, witness};
 use crate::cluster_fixture::{assert_logged, ids, since, wait_for};
-use crate::run;
 use crate::secure_links::Files;
+use crate::{provider, run};
 
 /// Runs a witness that has to end by itself.
 fn ended(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
@@ -25,7 +25,7 @@ fn ended(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 fn without_witness(options: &str) -> hortator_sandbox::Temporary {
-    build();
+    provider::build();
     Builder::cluster(1).set("wsrep_provider_options", options).start_temporary().unwrap()
 }
 
