@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
 
-/// Builds the provider's library and the witness: `cargo test` puts neither where servers find it. With the whole workspace,
-/// since that is mostly compiled, with the same features, for its tests.
+/// Builds the provider's library and the witness: `cargo test` puts neither where servers find it. With all libraries, which
+/// are compiled already, with the same features, where the whole workspace is tested.
 pub fn build() {
     static BUILT: Once = Once::new();
-    BUILT.call_once(|| drop(build_in(&folders().target, &["--workspace"])));
+    BUILT.call_once(|| drop(build_in(&folders().target, &["--workspace", "--lib", "--bin", "hortator-witness"])));
 }
 
 /// Where cargo puts this program.
