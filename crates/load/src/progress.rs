@@ -28,6 +28,8 @@ pub struct Progress {
     pub replays: AtomicU64,
     /// Tables whose deferred keys are built now.
     pub key_builds: AtomicU64,
+    /// Tables whose deferred keys are to be built, and which other sessions use.
+    waiting_builds: Mutex<BTreeSet<TableName>>,
     /// Warnings counted by the server.
     pub warnings: AtomicU64,
     /// Text of the statements read, in bytes.
@@ -60,6 +62,26 @@ impl Progress {
     #[must_use]
     pub fn throttled(&self) -> Option<String> {
         self.throttle.as_ref().and_then(|throttle| throttle.reason())
+    }
+
+    /// The build of a table's deferred keys waits for other sessions, or no longer.
+    pub(crate) fn build_waits(&self, table: &TableName, waits: bool) {
+        let mut waiting = self.waiting_builds.lock().unwrap_or_else(PoisonError::into_inner);
+        if waits {
+            waiting.insert(table.clone());
+        } else {
+            waiting.remove(table);
+        }
+    }
+
+    /// That the build of a table's deferred keys waits for other sessions; `None` while none does.
+    #[must_use]
+    pub fn waiting_build(&self) -> Option<String> {
+        let waiting = self.waiting_builds.lock().unwrap_or_else(PoisonError::into_inner);
+        let table = waiting.first()?;
+        Some(format!(
+            "the deferred indexes of {table} wait for another session that uses the table: end its transaction"
+        ))
     }
 
     /// Everything else waits for a statement.

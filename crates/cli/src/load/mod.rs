@@ -6,7 +6,6 @@ mod cluster_args;
 mod deferred_indexes;
 mod events;
 mod filter_args;
-mod pause_log;
 mod private_server;
 mod progress_line;
 mod result_rows;
@@ -14,6 +13,7 @@ mod rows_args;
 mod summary;
 mod throttle_args;
 mod verification;
+mod wait_log;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,7 +26,7 @@ use clap::Args;
 use hortator_load::checkpoint::CheckpointMode;
 use hortator_load::cluster::Targets;
 use hortator_load::report::{End, Summary};
-use hortator_load::{Interrupter, Load, Options, SKIP_BINLOG};
+use hortator_load::{DeferIndexes, Interrupter, Load, Options, SKIP_BINLOG};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -37,11 +37,11 @@ use cluster_args::ClusterArgs;
 use deferred_indexes::DeferredIndexesArgs;
 use events::{EventStream, ProgressMode};
 use filter_args::FilterArgs;
-use pause_log::PauseLog;
 use progress_line::ProgressLine;
 use result_rows::BatchRows;
 use rows_args::RowsArgs;
 use throttle_args::ThrottleArgs;
+use wait_log::WaitLog;
 
 /// The exit status that a shell reports for a program ended by SIGINT.
 const INTERRUPTED: u8 = 130;
@@ -202,7 +202,7 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let has_events = args.progress == ProgressMode::Json;
     let shown = Shown { json: args.json, quiet: args.quiet, verify: args.verify, has_events };
     let is_asked_for = options.checkpoint_mode != CheckpointMode::Disabled;
-    let is_throttled = !options.throttle.is_empty();
+    let may_wait = !options.throttle.is_empty() || options.defer_indexes != DeferIndexes::Never;
     let load = Load::open(options)?;
     if let Some(reason) = load.checkpoints_disabled_reason().filter(|_| is_asked_for && !args.quiet) {
         eprintln!("hortator: warning: {reason}. You cannot resume this load after an interruption");
@@ -211,8 +211,8 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     let can_resume = load.checkpoints_disabled_reason().is_none();
     let events = has_events.then(|| EventStream::start(load.progress(), can_resume));
     let line = (!args.quiet && !has_events).then(|| ProgressLine::start(load.progress())).flatten();
-    let tells_pauses = is_throttled && line.is_none() && !has_events && !args.quiet;
-    let pauses = tells_pauses.then(|| PauseLog::start(load.progress()));
+    let tells_waits = may_wait && line.is_none() && !has_events && !args.quiet;
+    let waits = tells_waits.then(|| WaitLog::start(load.progress()));
     let mut rows = BatchRows::new(args.json, line.as_ref().map(ProgressLine::bar));
     let outcome = load.run(&mut rows);
     has_ended.store(true, Ordering::Release);
@@ -222,8 +222,8 @@ pub fn run(args: LoadArgs) -> anyhow::Result<ExitCode> {
     if let Some(events) = events {
         events.finish();
     }
-    if let Some(pauses) = pauses {
-        pauses.finish();
+    if let Some(waits) = waits {
+        waits.finish();
     }
     let printed = rows.finish();
     let status = shown.show(&outcome?)?;

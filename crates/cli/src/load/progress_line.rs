@@ -90,6 +90,7 @@ fn message(progress: &Progress, read: u64, elapsed: Duration) -> String {
         0 => {}
         builds => parts.push(format!("building indexes of {builds} table(s)")),
     }
+    parts.extend(progress.waiting_build());
     let tables = progress.current_tables();
     if !tables.is_empty() {
         let more = tables.len().saturating_sub(TABLES_NAMED);

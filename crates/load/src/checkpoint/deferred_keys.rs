@@ -173,7 +173,7 @@ pub(super) fn restore(
     let mut never = Vec::new();
     for missing in recorded {
         let is_node = build::settings(connection)?;
-        match build::build(connection, &missing, is_node) {
+        match build::build(connection, &missing, is_node, || {}) {
             Ok(_) => forget(connection, statements, load_id, &missing.table)?,
             Err(error) if error.code().is_some_and(|code| OF_OTHER_TABLE.contains(&code)) => {
                 never.push(format!("{} has changed since: {}: {error}", missing.table, build::alter_text(&missing)));

@@ -94,8 +94,8 @@ pub(super) fn drop_keys(connection: &mut Connection, table: &TableName, keys: &[
     connection.execute(&alter).map(drop)
 }
 
-/// Adds the keys that are not there, and waits for others as long as the server's setting says; returns how long each
-/// statement took. `None` where the table is gone, and nothing is to be done.
+/// Adds the keys that are not there, and waits for others as long as the server's setting says, which `on_wait` is told after
+/// the first attempt; returns how long each statement took. `None` where the table is gone, and nothing is to be done.
 ///
 /// It begins with short attempts. While an ALTER TABLE waits for transactions that use the table, whoever begins to use it waits
 /// for the ALTER TABLE. Such a transaction may itself wait for one that begins, as where another load commits in order: without
@@ -104,6 +104,7 @@ pub(crate) fn build(
     connection: &mut Connection,
     missing: &MissingKeys,
     is_node: bool,
+    on_wait: impl Fn(),
 ) -> Result<Option<Vec<Duration>>, Error> {
     let patience = patience(connection)?;
     let mut limit = FIRST_LIMIT.min(patience);
@@ -114,6 +115,7 @@ pub(crate) fn build(
         connection.execute(format!("SET SESSION lock_wait_timeout = {}", limit.as_secs()).as_bytes())?;
         match build_absent(connection, missing, &mut took) {
             Err(error) if error.code() == Some(LOCK_WAIT_TIMEOUT) && begin.elapsed() < patience => {
+                on_wait();
                 limit = (2 * limit).min(patience);
                 thread::sleep(TURN_OF_OTHERS);
             }

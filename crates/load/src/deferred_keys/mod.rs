@@ -289,10 +289,12 @@ impl DeferredKeys {
         let start = Instant::now();
         progress.key_builds.fetch_add(1, Relaxed);
         let built = self.sessions.run(checkpoints, |connection| {
-            let took = build::build(connection, &missing, self.stops_cluster())?;
+            let on_wait = || progress.build_waits(table, true);
+            let took = build::build(connection, &missing, self.stops_cluster(), on_wait)?;
             checkpoints.forget_missing_keys(table).map(|()| took)
         });
         progress.key_builds.fetch_sub(1, Relaxed);
+        progress.build_waits(table, false);
         let mut state = self.lock();
         match built {
             Ok(None) => {

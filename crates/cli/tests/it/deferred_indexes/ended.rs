@@ -2,7 +2,7 @@
 
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hortator_mysql::Connection;
 use rustix::process::Signal;
@@ -263,6 +263,35 @@ fn a_killed_build_is_told_and_can_be_done_again() {
     assert_eq!(indexes(server, "t"), "0");
     let resumed = run(load_into(server, &["--resume", file]));
     assert_tells(&resumed, 0, &["hortator_case.t: v, a in "]);
+    assert_like_client(server, &pair.client, &text);
+}
+
+/// A build that waits for somebody's transaction says so, and goes on behind it.
+#[test]
+fn a_build_that_waits_for_another_session_is_told() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let server = &pair.hortator;
+    server.reset();
+    let held = Held::new(server);
+    let text = held_dump("CREATE TABLE behind (id INT);\n");
+    let (_folder, dump) = dump_file("dump.sql", &text);
+    let running = start_and_hold(server, &[dump.to_str().unwrap()]);
+    let mut reader = server.connect();
+    for statement in ["START TRANSACTION", "SELECT COUNT(*) FROM hortator_case.t"] {
+        reader.execute(statement.as_bytes()).unwrap();
+    }
+    drop(held);
+    let told = "hortator: the deferred indexes of hortator_case.t wait for another session that uses the table: end its transaction";
+    let deadline = Instant::now() + LIMIT;
+    while !running.messages_so_far().contains(told) {
+        assert!(Instant::now() < deadline, "{}", running.messages_so_far());
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(reader);
+    assert_tells(&running.finish_within(LIMIT), 0, &["hortator_case.t: v, a in "]);
     assert_like_client(server, &pair.client, &text);
 }
 
