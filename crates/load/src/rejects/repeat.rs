@@ -68,9 +68,10 @@ const OF_ITS_SESSION: [Trait; 16] = [
     Trait::DropsTemporary,
 ];
 
-/// Of a table that cannot roll back.
-pub(crate) const SOME_STAYED: &str =
-    "the table is not transactional: rows of the statement before the one that failed may be in it";
+/// Of a statement whose rows do not go with it: those of the table, or those that a trigger of it writes, are of an engine
+/// without transactions.
+pub(crate) const SOME_STAYED: &str = "rows of the statement before the one that failed may be in the table, or in one that its \
+                                      triggers write: not all of them are transactional";
 
 const READS_CLOCK: &str = "the statement reads the clock: it takes the time at which this file is loaded";
 

@@ -14,7 +14,7 @@ use super::folder::Folder;
 use super::load_data::{self, LoadData};
 use super::{CountedTable, Error, Layout, Member};
 use crate::input::plain_name;
-use crate::lexer::{Dialect, Kind, tokens};
+use crate::lexer::{Dialect, Kind, Token, tokens};
 
 const LAYOUT: &str = "a mydumper directory (it has a file `metadata`)";
 pub(super) const METADATA: &str = "metadata";
@@ -387,16 +387,15 @@ fn created_schema(text: &[u8]) -> Option<Vec<u8>> {
 
 /// The text with IF NOT EXISTS behind its CREATE DATABASE, where it has none.
 fn if_not_exists(text: &[u8]) -> Vec<u8> {
-    let upper = text.to_ascii_uppercase();
-    let found = [&b"CREATE DATABASE "[..], b"CREATE SCHEMA "]
-        .into_iter()
-        .find_map(|words| memchr::memmem::find(&upper, words).map(|at| at + words.len()));
-    match found {
-        Some(at) if memchr::memmem::find(&upper, b"IF NOT EXISTS").is_none() => {
-            [&text[..at], b"IF NOT EXISTS ", &text[at..]].concat()
-        }
-        _ => text.to_vec(),
+    let all: Vec<Token<'_>> = tokens(text, &Dialect::mariadb(u32::MAX)).collect();
+    let is_create =
+        |pair: &[Token<'_>]| pair[0].is_word(b"CREATE") && (pair[1].is_word(b"DATABASE") || pair[1].is_word(b"SCHEMA"));
+    let Some(at) = all.windows(2).position(is_create) else { return text.to_vec() };
+    if all.get(at + 2).is_some_and(|next| next.is_word(b"IF")) {
+        return text.to_vec();
     }
+    let end = all[at + 1].end;
+    [&text[..end], b" IF NOT EXISTS", &text[end..]].concat()
 }
 
 /// A name with its `%2E` as the bytes that they stand for.
@@ -426,3 +425,6 @@ fn natural(name: &str) -> Vec<(String, u64)> {
     }
     parts
 }
+
+#[cfg(test)]
+mod tests;
