@@ -11,7 +11,7 @@ test: ready
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	# `cargo xtask tidy` is one of the tests.
 	# Tests wait for their servers, for disks and for each other's locks: more of them than cores keep both cores busy.
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} cargo test --workspace --locked
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} cargo test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 ready:
