@@ -37,9 +37,9 @@ DELIMITER ;
 "#;
 
 /// Fills the client's server, and has mariadb-dump write a folder. The server writes the rows, as its own user.
-fn dump(pair: &Pair, options: &[&str]) -> TempDir {
+fn dump(pair: &Pair, source: &str, options: &[&str]) -> TempDir {
     pair.client.reset();
-    let outcome = load(Contender::Client, &pair.client, Dump::Bytes(SOURCE.as_bytes()), false);
+    let outcome = load(Contender::Client, &pair.client, Dump::Bytes(source.as_bytes()), false);
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -60,7 +60,33 @@ const SEPARATORS: [&str; 4] = [
 fn is_loaded_as_it_was_dumped() {
     let pair = pair();
     for options in [&[][..], &SEPARATORS] {
-        let folder = dump(&pair, options);
+        let folder = dump(&pair, SOURCE, options);
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), options), 0, &[]);
+        assert_equal(&pair);
+    }
+}
+
+/// Every pair of bytes that is a character of one of these sets, with what may be taken for the end of a field behind it.
+const PAIRS: &str = r#"
+CREATE TABLE pairs (id INT PRIMARY KEY, s VARCHAR(6) CHARACTER SET sjis, c CHAR(6) CHARACTER SET cp932, n INT,
+    g TEXT CHARACTER SET gbk, b VARCHAR(6) COLLATE big5_bin, l VARCHAR(6)) CHARACTER SET euckr;
+SET sql_mode = '';
+INSERT IGNORE INTO pairs SELECT seq, UNHEX(CONCAT(HEX(seq), '5C')), UNHEX(CONCAT(HEX(seq), '097C')), seq,
+    UNHEX(CONCAT('5C', HEX(seq), '0A')), UNHEX(CONCAT(HEX(seq), HEX(seq))), UNHEX(HEX(seq)) FROM seq_33000_to_65278;
+CREATE TABLE members (e ENUM('表', 'b'), s SET('x', '表') DEFAULT NULL) CHARACTER SET cp932;
+INSERT INTO members VALUES ('表', 'x,表'), ('b', NULL), (NULL, '');
+"#;
+
+#[test]
+fn second_bytes_of_characters_are_no_escapes_and_no_separators() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let separators = ["--fields-terminated-by=|", "--fields-optionally-enclosed-by=^", "--lines-terminated-by=~\n"];
+    for options in [&[][..], &separators] {
+        let folder = dump(&pair, PAIRS, options);
         pair.hortator.reset();
         assert_tells(&load_folder(&pair.hortator, folder.path(), options), 0, &[]);
         assert_equal(&pair);
@@ -68,9 +94,34 @@ fn is_loaded_as_it_was_dumped() {
 }
 
 #[test]
+fn characters_that_hide_separators_are_refused() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let source =
+        "CREATE TABLE a (id INT); INSERT INTO a VALUES (1);\nCREATE TABLE u (id INT, v TEXT CHARACTER SET ucs2);\n";
+    let folder = dump(&pair, source, &[]);
+    pair.hortator.reset();
+    let words = ["u.txt", "column v", "ucs2", "without --tab"];
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 1, &words);
+    assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
+    // The server's table says what it is where the dump does not.
+    for (charset, status) in [("ucs2", 1), ("cp932", 1), ("latin1", 0)] {
+        pair.hortator.reset();
+        let create = format!("CREATE TABLE {DATABASE}.t (id INT, v TEXT CHARACTER SET {charset})");
+        pair.hortator.connect().execute(create.as_bytes()).unwrap();
+        let words: &[&str] = if status == 0 { &[] } else { &["t.txt", "column v", charset, "definition"] };
+        let folder = folder_of(&[("t.txt", "1\tx\n")]);
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), status, words);
+        assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t").is_empty(), status == 1);
+    }
+}
+
+#[test]
 fn a_folder_for_each_schema() {
     let pair = pair();
-    let tables = dump(&pair, &[]);
+    let tables = dump(&pair, SOURCE, &[]);
     let folder = tempfile::tempdir().unwrap();
     fs::rename(tables.path(), folder.path().join(DATABASE)).unwrap();
     let load = || {

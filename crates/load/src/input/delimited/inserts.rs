@@ -63,9 +63,13 @@ impl RowStatements {
         } else {
             Source::open_expected(&file.path, progress)?
         };
+        let charsets = match &file.columns {
+            Columns::Named(fields) => fields.iter().map(|field| field.charset).collect(),
+            Columns::All | Columns::Header => Vec::new(),
+        };
         Ok(Self {
             name: Arc::clone(source.name()),
-            records: RecordReader::new(source, file.format.clone(), limit_bytes),
+            records: RecordReader::new(source, file.format.clone(), charsets, limit_bytes),
             file: Arc::clone(file),
             record: Record::default(),
             is_begun: false,

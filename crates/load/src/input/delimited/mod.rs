@@ -10,6 +10,7 @@ mod records;
 
 use std::path::PathBuf;
 
+use crate::lexer::Charset;
 pub use format::Separators;
 pub use format::{Format, FormatError, bytes_of_option};
 pub(crate) use inserts::{RowError, RowStatement, RowStatements};
@@ -48,6 +49,9 @@ pub struct Field {
     pub name: Vec<u8>,
     /// How its value is written.
     pub encoding: Encoding,
+    /// The character set of its bytes: in some of them, a byte that looks like an escape or a separator may be the second half
+    /// of a character.
+    pub charset: Charset,
 }
 
 /// How a field holds its value.
@@ -69,6 +73,12 @@ impl Field {
     /// A column whose value is as it stands.
     #[must_use]
     pub fn plain(name: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), encoding: Encoding::Plain }
+        Self::encoded(name, Encoding::Plain)
+    }
+
+    /// A column whose value is written in this encoding.
+    #[must_use]
+    pub fn encoded(name: impl Into<Vec<u8>>, encoding: Encoding) -> Self {
+        Self { name: name.into(), encoding, charset: Charset::AsciiSafe }
     }
 }

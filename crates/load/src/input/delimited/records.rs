@@ -3,10 +3,11 @@
 //!
 //! Formats: MariaDB manual, "LOAD DATA INFILE"; RFC 4180 for CSV.
 
-use memchr::{memchr_iter, memchr2, memchr3};
+use memchr::{memchr_iter, memchr3};
 
 use super::Format;
 use crate::input::{Error, Position, Source};
+use crate::lexer::Charset;
 
 /// Size of one read.
 const BLOCK_BYTES: usize = 256 * 1024;
@@ -93,16 +94,41 @@ enum FieldStop {
     Malformed(Malformed),
 }
 
-/// Reads the record that `text` begins with; `is_last`: nothing follows `text`.
-pub(super) fn split_record(text: &[u8], is_last: bool, format: &Format, record: &mut Record) -> Found {
+/// The next of these bytes at or after `from` that is not a part of a longer character.
+fn next_special(text: &[u8], from: usize, special: [u8; 3], charset: Charset) -> Option<usize> {
+    let [one, two, three] = special;
+    if charset == Charset::AsciiSafe {
+        return memchr3(one, two, three, &text[from..]).map(|found| from + found);
+    }
+    let mut at = from;
+    while at < text.len() {
+        let length = charset.character_length(&text[at..]);
+        if length == 1 && special.contains(&text[at]) {
+            return Some(at);
+        }
+        at += length;
+    }
+    None
+}
+
+/// Reads the record that `text` begins with; `is_last`: nothing follows `text`. `charsets`: of its fields, as far as they are
+/// not [`Charset::AsciiSafe`].
+pub(super) fn split_record(
+    text: &[u8],
+    is_last: bool,
+    format: &Format,
+    charsets: &[Charset],
+    record: &mut Record,
+) -> Found {
     record.clear();
     let mut at = 0;
     loop {
         let is_quoted = format.enclosed.is_some() && text.get(at).copied() == format.enclosed;
+        let charset = charsets.get(record.width()).copied().unwrap_or_default();
         let stop = if is_quoted {
-            quoted_field(text, at, is_last, format, record)
+            quoted_field(text, at, is_last, format, charset, record)
         } else {
-            plain_field(text, at, is_last, format, record)
+            plain_field(text, at, is_last, format, charset, record)
         };
         match stop {
             FieldStop::Field(next) => at = next,
@@ -113,13 +139,20 @@ pub(super) fn split_record(text: &[u8], is_last: bool, format: &Format, record: 
     }
 }
 
-fn plain_field(text: &[u8], start: usize, is_last: bool, format: &Format, record: &mut Record) -> FieldStop {
+fn plain_field(
+    text: &[u8],
+    start: usize,
+    is_last: bool,
+    format: &Format,
+    charset: Charset,
+    record: &mut Record,
+) -> FieldStop {
     let (field, line) = (format.fields_terminated[0], format.lines_terminated[0]);
     let escape = format.escaped.unwrap_or(field);
     let value_start = record.bytes.len();
     let (mut at, mut copied) = (start, start);
     loop {
-        let Some(found) = memchr3(field, line, escape, &text[at..]).map(|found| at + found) else {
+        let Some(found) = next_special(text, at, [field, line, escape], charset) else {
             if !is_last {
                 return FieldStop::Incomplete;
             }
@@ -184,13 +217,20 @@ fn ends_with_escape(raw: &[u8], format: &Format) -> bool {
     raw.iter().rev().take_while(is_escape).count() % 2 == 1
 }
 
-fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, record: &mut Record) -> FieldStop {
+fn quoted_field(
+    text: &[u8],
+    start: usize,
+    is_last: bool,
+    format: &Format,
+    charset: Charset,
+    record: &mut Record,
+) -> FieldStop {
     let quote = text[start];
     let escape = format.escaped.unwrap_or(quote);
     let mut at = start + 1;
     let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote) } else { FieldStop::Incomplete };
     loop {
-        let Some(found) = memchr2(quote, escape, &text[at..]).map(|found| at + found) else { return open };
+        let Some(found) = next_special(text, at, [quote, escape, escape], charset) else { return open };
         record.bytes.extend_from_slice(&text[at..found]);
         if text[found] != quote {
             let Some(&escaped) = text.get(found + 1) else { return open };
@@ -276,6 +316,8 @@ const fn unescaped(byte: u8) -> u8 {
 pub(super) struct RecordReader {
     source: Source,
     format: Format,
+    /// Of the fields, as far as they matter.
+    charsets: Vec<Charset>,
     block: Vec<u8>,
     start: usize,
     end: usize,
@@ -286,10 +328,12 @@ pub(super) struct RecordReader {
 }
 
 impl RecordReader {
-    pub(super) fn new(source: Source, format: Format, limit_bytes: usize) -> Self {
+    pub(super) fn new(source: Source, format: Format, charsets: Vec<Charset>, limit_bytes: usize) -> Self {
+        let is_safe = charsets.iter().all(|charset| *charset == Charset::AsciiSafe);
         Self {
             source,
             format,
+            charsets: if is_safe { Vec::new() } else { charsets },
             block: vec![0; BLOCK_BYTES],
             start: 0,
             end: 0,
@@ -309,14 +353,15 @@ impl RecordReader {
         let (format, mut record) = (self.format.clone(), Record::default());
         let plain =
             Format { fields_terminated: format.lines_terminated.clone(), enclosed: None, escaped: None, ..format };
-        self.read(&plain, &mut record)
+        self.read(&plain, &[], &mut record)
     }
 
     /// Reads the next record; false at the end of the input.
     pub(super) fn next(&mut self, record: &mut Record) -> Result<bool, RecordError> {
         let format = std::mem::replace(&mut self.format, Format::csv());
-        let read = self.read(&format, record);
-        self.format = format;
+        let charsets = std::mem::take(&mut self.charsets);
+        let read = self.read(&format, &charsets, record);
+        (self.format, self.charsets) = (format, charsets);
         read
     }
 
@@ -333,14 +378,14 @@ impl RecordReader {
         Ok(())
     }
 
-    fn read(&mut self, format: &Format, record: &mut Record) -> Result<bool, RecordError> {
+    fn read(&mut self, format: &Format, charsets: &[Charset], record: &mut Record) -> Result<bool, RecordError> {
         loop {
             let text = &self.block[self.start..self.end];
             let position = self.position;
             if text.is_empty() && self.at_end {
                 return Ok(false);
             }
-            match split_record(text, self.at_end, format, record) {
+            match split_record(text, self.at_end, format, charsets, record) {
                 Found::Record(length) => {
                     let lines = memchr_iter(b'\n', &text[..length]).count() as u64;
                     self.position = Position { line: position.line + lines, byte: position.byte + length as u64 };

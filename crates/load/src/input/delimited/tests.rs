@@ -8,13 +8,19 @@ use proptest::prelude::*;
 use super::records::{Malformed, Record, RecordError, RecordReader};
 use super::*;
 use crate::input::{Progress, Source};
+use crate::lexer::Charset;
 
 type Row = Vec<Option<String>>;
 
 /// The records of a text, read in pieces of any size; an error ends them.
 fn records(text: &[u8], format: &Format) -> (Vec<Row>, Option<String>) {
+    records_in(text, format, &[])
+}
+
+/// The same of fields in these character sets.
+fn records_in(text: &[u8], format: &Format, charsets: &[Charset]) -> (Vec<Row>, Option<String>) {
     let source = Source::from_reader("rows", Cursor::new(text.to_vec())).unwrap();
-    let mut records = RecordReader::new(source, format.clone(), 1 << 20);
+    let mut records = RecordReader::new(source, format.clone(), charsets.to_vec(), 1 << 20);
     let (mut record, mut found) = (Record::default(), Vec::new());
     loop {
         match records.next(&mut record) {
@@ -96,6 +102,24 @@ fn load_data() {
 }
 
 #[test]
+fn second_bytes_of_characters_are_only_that() {
+    let shown = |text: &[u8], format: &Format| {
+        let (rows, error) = records_in(text, format, &[Charset::AsciiSafe, Charset::Sjis]);
+        assert_eq!(error, None);
+        rows.concat().into_iter().map(|value| value.unwrap_or("NULL".to_owned())).collect::<Vec<_>>().join(" ")
+    };
+    // A lead byte counts in its own column alone, and an escape behind a whole character is one.
+    let tabs = Format::load_data();
+    assert_eq!(shown(b"\x95\\\t\t\x95\\\t\x95\\\n", &tabs), "\u{fffd}\t \u{fffd}\\ \u{fffd}\n");
+    assert_eq!(shown(b"1\t\x95\\\\\t\n2\t\\N\n3\t\x95", &tabs), "1 \u{fffd}\\\t 2 NULL 3 \u{fffd}");
+    let quotes = with(Format::load_data(), |separators| {
+        separators.fields_terminated = Some(b"|".to_vec());
+        separators.enclosed = Some(b"^".to_vec());
+    });
+    assert_eq!(shown(b"1|^\x81^\x81|\\^^\n2|\x81||\n", &quotes), "1 \u{fffd}^\u{fffd}|^ 2 \u{fffd}| ");
+}
+
+#[test]
 fn separators_that_cannot_be_told_apart_are_refused() {
     let refused = |change: fn(&mut Separators)| {
         let mut separators = Separators::default();
@@ -148,7 +172,7 @@ fn rows_become_literals() {
         ]
     );
     let fields = [("a", Encoding::Hex), ("b", Encoding::Omitted), ("c", Encoding::Base64), ("d", Encoding::Utf8)];
-    let named = fields.map(|(name, encoding)| Field { name: name.into(), encoding }).to_vec();
+    let named = fields.map(|(name, encoding)| Field::encoded(name, encoding)).to_vec();
     let found = statements(b"00fF\tx\tAAE=\tu\n0\tx\t\t\n\tx\t!\t\n", Columns::Named(named), Format::load_data());
     assert_eq!(
         found[0],

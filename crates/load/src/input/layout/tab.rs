@@ -5,15 +5,16 @@
 //! `.sql` file has the triggers of its table too; they are read behind all rows, because they would change them. Views
 //! come last, each behind those that it names.
 
-use hortator_mysql::catalog::{ColumnKind, TableName, table_of_definition};
+mod columns;
+
 use hortator_mysql::quote_identifier;
 
 use super::folder::Folder;
 use super::sql_folder::is_sql;
-use super::{Error, Member, RowsColumns, RowsOptions};
-use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile};
+use super::{Error, Layout, Member, RowsColumns, RowsOptions, UndefinedTable};
+use crate::input::delimited::{Columns, Format, RowsFile};
 use crate::input::{Position, plain_name};
-use crate::lexer::{Charset, Dialect, Kind, Token, tokens};
+use crate::lexer::{Dialect, Kind, Token, tokens};
 
 const LAYOUT: &str = "a folder of mariadb-dump --tab or --dir (it has .txt files beside .sql files)";
 
@@ -49,6 +50,7 @@ struct Stages {
     rows: Vec<Member>,
     triggers: Vec<Member>,
     views: Vec<View>,
+    undefined_tables: Vec<UndefinedTable>,
 }
 
 struct View {
@@ -72,7 +74,7 @@ impl View {
     }
 }
 
-pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Member>, Error> {
+pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, Error> {
     let format = Format::load_data().of_dump().with(&options.separators)?;
     if format.escaped.is_none() && format.enclosed.is_none() && format.null.is_none() {
         return Err(Error::AmbiguousNull { folder: folder.shown() });
@@ -100,9 +102,10 @@ pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Memb
             read(&inner, Some(&schema), &mut stages)?;
         }
     }
-    let Stages { schemas, sequences, tables, rows, triggers, views } = stages;
+    let Stages { schemas, sequences, tables, rows, triggers, views, undefined_tables } = stages;
     let views = in_order(views).into_iter().flat_map(|view| view.members);
-    Ok([schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect())
+    let members = [schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect();
+    Ok(Layout { undefined_tables, ..Layout::of_members(members) })
 }
 
 /// The files of one schema.
@@ -134,7 +137,12 @@ impl SchemaFolder<'_> {
             // Of --no-create-info: the table is there already, under the name of the file.
             let table = decoded_file_name(stem)
                 .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
-            self.add_rows(name, &table, Columns::All, "DEFAULT", "binary", stages);
+            stages.undefined_tables.push(UndefinedTable {
+                schema: self.schema.map(<[u8]>::to_vec),
+                table: table.clone(),
+                file: folder.path_of(name).display().to_string(),
+            });
+            self.add_rows(name, &table, Columns::All, "DEFAULT", columns::BINARY, stages);
         }
         Ok(())
     }
@@ -167,8 +175,10 @@ impl SchemaFolder<'_> {
                 };
                 let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
                 let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
-                let charset = self.rows_charset(name, definition)?;
-                let columns = columns_of(&created);
+                let unsupported = |file: &str, reason| Error::unsupported(folder, file, reason);
+                let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
+                let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
+                    .map_err(|reason| unsupported(rows, reason))?;
                 self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
             }
         }
@@ -204,22 +214,6 @@ impl SchemaFolder<'_> {
         }));
     }
 
-    /// The character set of the rows. Without `--default-character-set`, each column has its own; else all have that, which
-    /// the definition names. utf8mb4 is what it names without the option.
-    fn rows_charset(&self, name: &str, definition: &[u8]) -> Result<String, Error> {
-        const NAMES: &[u8] = b"SET NAMES ";
-        let Some(at) = memchr::memmem::find(definition, NAMES) else { return Ok("binary".to_owned()) };
-        let rest = &definition[at + NAMES.len()..];
-        let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        let charset = String::from_utf8_lossy(&rest[..end]).into_owned();
-        if Charset::from_name(charset.as_bytes()) != Charset::AsciiSafe {
-            let reason =
-                format!("its rows are in {charset}, which is not supported: dump without --default-character-set");
-            return Err(Error::unsupported(self.folder, name, reason));
-        }
-        Ok(if charset == "utf8mb4" { "binary".to_owned() } else { charset })
-    }
-
     fn settings(&self, name: &str, more: &str) -> Member {
         let mut text = more.as_bytes().to_vec();
         if let Some(schema) = self.schema {
@@ -229,22 +223,6 @@ impl SchemaFolder<'_> {
         }
         Member::settings(name, text)
     }
-}
-
-/// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID or an address is
-/// text there, although the rows are read as bytes.
-fn columns_of(created: &Created<'_>) -> Columns {
-    let name = TableName { schema: Vec::new(), table: created.name.clone() };
-    let Some(table) = table_of_definition(&name, created.text) else { return Columns::All };
-    let field = |column: hortator_mysql::catalog::Column| Field {
-        encoding: match column.kind {
-            _ if column.generated => Encoding::Omitted,
-            ColumnKind::FixedBinary => Encoding::Utf8,
-            _ => Encoding::Plain,
-        },
-        name: column.name,
-    };
-    Columns::Named(table.columns.into_iter().map(field).collect())
 }
 
 /// Divides a `.sql` file before its triggers.

@@ -68,6 +68,32 @@ fn a_view_stands_behind_the_views_that_it_names() {
 }
 
 #[test]
+fn columns_in_which_characters_look_like_separators_are_refused() {
+    let error = |definition: &str| members_of(&[("t.sql", definition), ("t.txt.gz", "")]).map(drop);
+    let table =
+        |column: &str, options: &str| format!("CREATE TABLE `t` (\n  `id` int(11),\n  `v` {column}\n) {options};\n");
+    for charset in ["ucs2", "utf16", "utf16le", "utf32"] {
+        for (column, of_table) in [
+            (format!("varchar(5) CHARACTER SET {charset}"), "latin1".to_owned()),
+            (format!("enum('a') COLLATE {charset}_bin"), "latin1".to_owned()),
+            ("text".to_owned(), charset.to_owned()),
+        ] {
+            let definition = table(&column, &format!("ENGINE=InnoDB DEFAULT CHARSET={of_table}"));
+            let found = error(&definition).unwrap_err();
+            assert!(found.contains(&format!("cannot load DIR/t.txt.gz: column v is in {charset}")), "{found}");
+            // Rows that the dump has converted have other bytes.
+            assert_eq!(error(&format!("/*!40101 SET NAMES latin1 */;\n{definition}")), Ok(()));
+        }
+    }
+    assert_eq!(error(&table("int(11)", "ENGINE=InnoDB DEFAULT CHARSET=utf16")), Ok(()));
+    assert_eq!(error(&table("text CHARACTER SET sjis", "ENGINE=InnoDB DEFAULT CHARSET=ujis")), Ok(()));
+    // Of --skip-create-options.
+    assert_eq!(error(&table("text CHARACTER SET ujis", "")), Ok(()));
+    let found = error(&table("text CHARACTER SET sjis", "")).unwrap_err();
+    assert!(found.contains("not certain which of its columns are in sjis"), "{found}");
+}
+
+#[test]
 fn patterns() {
     let is_match = |pattern: &str, name: &str| pattern::is_match(pattern.as_bytes(), name.as_bytes());
     for (pattern, name) in [("*.sql", "a.sql"), ("*", ""), ("a?c*", "abc"), ("*a*b", "xaayb"), ("a*", "a")] {

@@ -1,0 +1,86 @@
+//! How the rows of a table are written in its `.txt` file, by the table's definition.
+//!
+//! `SELECT … INTO OUTFILE` writes a text in the character set of its column, unless the dump asks for another. It escapes
+//! the bytes of a character of one byte only. So in some character sets a byte that looks like an escape is a part of a
+//! character, and in others a character looks like the end of a field.
+
+use hortator_mysql::catalog::{ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
+
+use crate::input::delimited::{Columns, Encoding, Field, Format};
+use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_wide, tokens};
+
+/// The character set of the session for rows whose columns have each its own.
+pub(super) const BINARY: &str = "binary";
+
+/// The character set of the rows. Without `--default-character-set`, each column has its own; else all have that, which
+/// the definition names. utf8mb4 is what it names without the option.
+pub(super) fn rows_charset(definition: &[u8]) -> Result<String, String> {
+    const NAMES: &[u8] = b"SET NAMES ";
+    let Some(at) = memchr::memmem::find(definition, NAMES) else { return Ok(BINARY.to_owned()) };
+    let rest = &definition[at + NAMES.len()..];
+    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let charset = String::from_utf8_lossy(&rest[..end]).into_owned();
+    if Charset::from_name(charset.as_bytes()) != Charset::AsciiSafe {
+        return Err(format!("its rows are in {charset}, which is not supported: dump without --default-character-set"));
+    }
+    Ok(if charset == "utf8mb4" { BINARY.to_owned() } else { charset })
+}
+
+/// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID or an address is
+/// text there, although the rows are read as bytes.
+pub(super) fn of_definition(
+    table: &[u8],
+    definition: &[u8],
+    rows_charset: &str,
+    format: &Format,
+) -> Result<Columns, String> {
+    let name = TableName { schema: Vec::new(), table: table.to_owned() };
+    let types = types_of_definition(definition);
+    let (Some(table), Some(types)) = (table_of_definition(&name, definition), types) else {
+        return match named_charset(definition).filter(|_| rows_charset == BINARY) {
+            None => Ok(Columns::All),
+            Some(charset) => Err(format!(
+                "it is not certain which of its columns are in {charset}: dump without --skip-create-options and \
+                 --skip-quote-names"
+            )),
+        };
+    };
+    let field = |(column, column_type): (hortator_mysql::catalog::Column, ColumnType)| {
+        let encoding = match column.kind {
+            _ if column.generated => Encoding::Omitted,
+            ColumnKind::FixedBinary => Encoding::Utf8,
+            _ => Encoding::Plain,
+        };
+        let charset = match &column_type.charset {
+            Some(charset) if rows_charset == BINARY => splittable(&column.name, charset, format)?,
+            _ => Charset::AsciiSafe,
+        };
+        Ok(Field { charset, ..Field::encoded(column.name, encoding) })
+    };
+    let fields: Result<_, String> = table.columns.into_iter().zip(types).map(field).collect();
+    fields.map(Columns::Named)
+}
+
+/// How to tell the characters of a column from separators; why not, where they cannot be told apart.
+fn splittable(column: &[u8], charset: &str, format: &Format) -> Result<Charset, String> {
+    let known = Charset::from_name(charset.as_bytes());
+    // In ucs2, U+0905 begins with a tab.
+    if is_wide(charset) || (known != Charset::AsciiSafe && !format.is_ascii()) {
+        return Err(format!(
+            "column {} is in {charset}, whose characters cannot be told from separators there: dump this table as SQL, \
+             without --tab",
+            String::from_utf8_lossy(column)
+        ));
+    }
+    Ok(known)
+}
+
+/// The first character set that a definition names and in which not every byte that looks like ASCII is.
+fn named_charset(definition: &[u8]) -> Option<String> {
+    tokens(definition, &Dialect::mariadb(u32::MAX)).find_map(|token| {
+        let Kind::Word(word) = token.kind else { return None };
+        let word = String::from_utf8_lossy(word).to_ascii_lowercase();
+        let charset = word.split('_').next()?;
+        (!is_ascii_safe(charset)).then(|| charset.to_owned())
+    })
+}
