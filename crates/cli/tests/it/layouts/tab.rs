@@ -119,6 +119,17 @@ fn characters_that_hide_separators_are_refused() {
 }
 
 #[test]
+fn json_of_mysql_is_text_among_bytes() {
+    let pair = pair();
+    pair.hortator.reset();
+    let definition = "CREATE TABLE `t` (\n  `j` json DEFAULT NULL\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;\n";
+    let folder = folder_of(&[("t.sql", definition), ("t.txt", "{\"a\": \"\u{e9}\"}\n\\N\n")]);
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    let found = pair.hortator.rows_of_case("SELECT JSON_EXTRACT(j, '$.a') FROM t ORDER BY 1");
+    assert_eq!(found, [["NULL"], ["\"\u{e9}\""]]);
+}
+
+#[test]
 fn a_folder_for_each_schema() {
     let pair = pair();
     let tables = dump(&pair, SOURCE, &[]);

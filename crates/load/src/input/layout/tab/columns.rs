@@ -26,8 +26,8 @@ pub(super) fn rows_charset(definition: &[u8]) -> Result<String, String> {
     Ok(if charset == "utf8mb4" { BINARY.to_owned() } else { charset })
 }
 
-/// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID or an address is
-/// text there, although the rows are read as bytes.
+/// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID, an address
+/// and JSON are text there, although the rows are read as bytes.
 pub(super) fn of_definition(
     table: &[u8],
     definition: &[u8],
@@ -49,6 +49,8 @@ pub(super) fn of_definition(
         let encoding = match column.kind {
             _ if column.generated => Encoding::Omitted,
             ColumnKind::FixedBinary => Encoding::Utf8,
+            // MySQL takes no JSON of bytes (error 3144).
+            _ if column_type.name == "json" && rows_charset == BINARY => Encoding::Utf8,
             _ => Encoding::Plain,
         };
         let charset = match &column_type.charset {
@@ -83,4 +85,17 @@ fn named_charset(definition: &[u8]) -> Option<String> {
         let charset = word.split('_').next()?;
         (!is_ascii_safe(charset)).then(|| charset.to_owned())
     })
+}
+
+#[test]
+fn json_and_addresses_are_text_among_bytes() {
+    let definition =
+        b"CREATE TABLE `t` (\n  `j` json DEFAULT NULL,\n  `a` inet6 NOT NULL,\n  `c` longtext NOT NULL\n) \
+                       ENGINE=InnoDB DEFAULT CHARSET=utf8mb4";
+    let encodings = |charset| match of_definition(b"t", definition, charset, &Format::load_data()) {
+        Ok(Columns::Named(fields)) => fields.into_iter().map(|field| field.encoding).collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(encodings(BINARY), [Encoding::Utf8, Encoding::Utf8, Encoding::Plain]);
+    assert_eq!(encodings("latin1"), [Encoding::Plain, Encoding::Utf8, Encoding::Plain]);
 }
