@@ -130,6 +130,22 @@ fn json_of_mysql_is_text_among_bytes() {
 }
 
 #[test]
+fn tables_without_rows_of_their_own_have_no_file() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let source = "CREATE TABLE a (id INT) ENGINE=MyISAM; INSERT INTO a VALUES (1), (2);\n\
+                  CREATE TABLE z LIKE a; CREATE TABLE mg (id INT) ENGINE=MERGE UNION=(a, z);\nCREATE VIEW v AS SELECT id FROM mg;\n";
+    let folder = dump(&pair, source, &[]);
+    assert!(!folder.path().join("mg.txt").exists());
+    pair.hortator.reset();
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    assert_equal(&pair);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM mg ORDER BY id"), [["1"], ["2"]]);
+}
+
+#[test]
 fn a_folder_for_each_schema() {
     let pair = pair();
     let tables = dump(&pair, SOURCE, &[]);

@@ -6,8 +6,11 @@
 //! come last, each behind those that it names.
 
 mod columns;
+mod rowless;
 
+use hortator_mysql::catalog::{TableName, table_of_definition};
 use hortator_mysql::quote_identifier;
+use rowless::is_rowless_engine;
 
 use super::folder::Folder;
 use super::sql_folder::is_sql;
@@ -170,16 +173,14 @@ impl SchemaFolder<'_> {
             CreatedKind::Table => {
                 stages.tables.extend([settings, definition_member]);
                 let stem = plain_name(name).trim_end_matches(".sql");
-                let Some(rows) = folder.find(&format!("{stem}.txt")) else {
-                    return Err(Error::missing(folder, &format!("{stem}.txt"), &format!("{name} defines its table")));
-                };
-                let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
-                let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
-                let unsupported = |file: &str, reason| Error::unsupported(folder, file, reason);
-                let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
-                let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
-                    .map_err(|reason| unsupported(rows, reason))?;
-                self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
+                match folder.find(&format!("{stem}.txt")) {
+                    Some(rows) => self.add_rows_of(&created, definition, name, rows, stages)?,
+                    None if self.is_rowless(&created, definition) => {}
+                    None => {
+                        let why = format!("{name} defines its table");
+                        return Err(Error::missing(folder, &format!("{stem}.txt"), &why));
+                    }
+                }
             }
         }
         if !triggers.is_empty() {
@@ -189,6 +190,34 @@ impl SchemaFolder<'_> {
             };
             stages.triggers.extend([self.settings(name, ""), part(triggers, start)]);
         }
+        Ok(())
+    }
+
+    /// Whether mariadb-dump writes no rows for this table.
+    fn is_rowless(&self, created: &Created<'_>, definition: &[u8]) -> bool {
+        let name = TableName { schema: Vec::new(), table: created.name.clone() };
+        let of_engine = table_of_definition(&name, created.text);
+        of_engine.is_some_and(|table| is_rowless_engine(&table.engine))
+            || (rowless::is_rowless_in_mysql(&created.name)
+                && (self.schema == Some(b"mysql") || rowless::is_of_schema_mysql(definition)))
+    }
+
+    /// The rows of a table that the file `name` defines.
+    fn add_rows_of(
+        &self,
+        created: &Created<'_>,
+        definition: &[u8],
+        name: &str,
+        rows: &str,
+        stages: &mut Stages,
+    ) -> Result<(), Error> {
+        let unsupported = |file: &str, reason| Error::unsupported(self.folder, file, reason);
+        let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
+        let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
+            .map_err(|reason| unsupported(rows, reason))?;
+        let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
+        let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
+        self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
         Ok(())
     }
 

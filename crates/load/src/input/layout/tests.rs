@@ -68,6 +68,28 @@ fn a_view_stands_behind_the_views_that_it_names() {
 }
 
 #[test]
+fn only_tables_with_rows_of_their_own_need_a_file_of_rows() {
+    let rows = [("a.sql", "CREATE TABLE `a` (`id` int) ENGINE=InnoDB;\n"), ("a.txt", "")];
+    let found = |name: &str, text: &str| members_of(&[&rows[..], &[(name, text)]].concat()).map(drop);
+    let columns = "(\n  `id` int(11) DEFAULT NULL\n)";
+    for engine in
+        ["MRG_MyISAM DEFAULT CHARSET=utf8mb4 UNION=(`a`)", "FEDERATED", "CONNECT `TABLE_TYPE`='CSV'", "SPIDER"]
+    {
+        assert_eq!(found("t.sql", &format!("CREATE TABLE `t` {columns} ENGINE={engine};\n")), Ok(()));
+    }
+    for engine in ["InnoDB", "CSV", "BLACKHOLE", "MyISAM COMMENT='ENGINE=FEDERATED'"] {
+        let error = found("t.sql", &format!("CREATE TABLE `t` {columns} ENGINE={engine};\n")).unwrap_err();
+        assert!(error.contains("lacks the file t.txt (t.sql defines its table)"), "{error}");
+    }
+    let log = format!("CREATE TABLE IF NOT EXISTS `slow_log` {columns} ENGINE=CSV;\n");
+    let of_schema = |schema| format!("-- Host: localhost    Database: {schema}\n--\n{log}");
+    assert_eq!(found("slow_log.sql", &of_schema("mysql")), Ok(()));
+    assert!(found("slow_log.sql", &of_schema("shop")).unwrap_err().contains("lacks the file slow_log.txt"));
+    let folders = [("mysql/slow_log.sql", &log[..]), ("shop/a.sql", rows[0].1), ("shop/a.txt", "")];
+    assert_eq!(members_of(&folders).map(drop), Ok(()));
+}
+
+#[test]
 fn columns_in_which_characters_look_like_separators_are_refused() {
     let error = |definition: &str| members_of(&[("t.sql", definition), ("t.txt.gz", "")]).map(drop);
     let table =
