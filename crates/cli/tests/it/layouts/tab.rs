@@ -146,6 +146,17 @@ fn tables_without_rows_of_their_own_have_no_file() {
 }
 
 #[test]
+fn views_stand_behind_the_views_that_they_read() {
+    let pair = pair();
+    let source = "CREATE TABLE base (name INT);\nCREATE VIEW total AS SELECT name FROM base;\n\
+                  CREATE VIEW name AS SELECT name FROM total;\n";
+    let folder = dump(&pair, source, &[]);
+    pair.hortator.reset();
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    assert_equal(&pair);
+}
+
+#[test]
 fn a_folder_for_each_schema() {
     let pair = pair();
     let tables = dump(&pair, SOURCE, &[]);

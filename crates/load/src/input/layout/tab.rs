@@ -3,14 +3,16 @@
 //!
 //! Files are called as the server calls those of its tables (`od@002ed`), so names of tables come from the definitions. A
 //! `.sql` file has the triggers of its table too; they are read behind all rows, because they would change them. Views
-//! come last, each behind those that it names.
+//! come last, each behind those that it reads.
 
 mod columns;
 mod rowless;
+mod views;
 
 use hortator_mysql::catalog::{TableName, table_of_definition};
 use hortator_mysql::quote_identifier;
 use rowless::is_rowless_engine;
+use views::View;
 
 use super::folder::Folder;
 use super::sql_folder::is_sql;
@@ -56,27 +58,6 @@ struct Stages {
     undefined_tables: Vec<UndefinedTable>,
 }
 
-struct View {
-    /// The schema, quoted, where the folder tells it.
-    schema: Option<Vec<u8>>,
-    /// Its name, quoted.
-    name: Vec<u8>,
-    /// What stands behind its name in its definition.
-    body: Vec<u8>,
-    members: [Member; 2],
-}
-
-impl View {
-    /// Whether its definition names the other one. Those of another schema have the schema's name before theirs.
-    fn names(&self, other: &Self) -> bool {
-        let name = match &other.schema {
-            Some(schema) if other.schema != self.schema => [schema, &b"."[..], &other.name].concat(),
-            _ => other.name.clone(),
-        };
-        memchr::memmem::find(&self.body, &name).is_some()
-    }
-}
-
 pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, Error> {
     let format = Format::load_data().of_dump().with(&options.separators)?;
     if format.escaped.is_none() && format.enclosed.is_none() && format.null.is_none() {
@@ -106,7 +87,7 @@ pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, E
         }
     }
     let Stages { schemas, sequences, tables, rows, triggers, views, undefined_tables } = stages;
-    let views = in_order(views).into_iter().flat_map(|view| view.members);
+    let views = views::in_order(views).into_iter().flat_map(|view| view.members);
     let members = [schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect();
     Ok(Layout { undefined_tables, ..Layout::of_members(members) })
 }
@@ -165,9 +146,9 @@ impl SchemaFolder<'_> {
         match created.kind {
             CreatedKind::Sequence => stages.sequences.extend([settings, definition_member]),
             CreatedKind::View => stages.views.push(View {
-                schema: self.schema.map(quote_identifier),
-                name: quote_identifier(&created.name),
-                body: created.body.to_vec(),
+                schema: self.schema.map(<[u8]>::to_vec),
+                sources: views::sources(created.body),
+                name: created.name,
                 members: [settings, definition_member],
             }),
             CreatedKind::Table => {
@@ -306,20 +287,6 @@ impl<'t> Created<'t> {
         let end = rest.find(|token| token.is_symbol(b";")).map_or(text.len(), |token| token.offset);
         Some(Self { kind, name, text: &text[start..end], body: &text[found.end..end] })
     }
-}
-
-/// The views, each behind those that its definition names; those of a circle in the order of their files.
-fn in_order(mut views: Vec<View>) -> Vec<View> {
-    let mut ordered = Vec::with_capacity(views.len());
-    while !views.is_empty() {
-        let names_none = |&index: &usize| {
-            let mut others = views.iter().enumerate().filter(|(other, _)| *other != index);
-            !others.any(|(_, other)| views[index].names(other))
-        };
-        let next = (0..views.len()).find(names_none).unwrap_or(0);
-        ordered.push(views.remove(next));
-    }
-    ordered
 }
 
 /// The name of a schema or table whose file is called so: `@002e` is a dot. Letters beyond ASCII have shorter codes, which

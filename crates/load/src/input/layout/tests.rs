@@ -52,13 +52,13 @@ fn a_file_that_is_there_plain_and_compressed_is_refused() {
 }
 
 #[test]
-fn a_view_stands_behind_the_views_that_it_names() {
+fn a_view_stands_behind_the_views_that_it_reads() {
     let view =
         |body: &str| format!("/*!50001 DROP VIEW IF EXISTS `v`*/;\n/*!50001 CREATE */ /*!50001 VIEW {body} */;\n");
     let table = "CREATE TABLE `t` (`v` int);\n";
     let found = members_of(&[
         ("a/u.sql", &view("`u` AS select `v`.`v` AS `v` from `v`")),
-        ("a/v.sql", &view("`v` AS select `v`.`v` AS `v` from `b`.`v`")),
+        ("a/v.sql", &view("`v` AS select `v`.`v` AS `u` from `b`.`v`")),
         ("b/t.sql", table),
         ("b/t.txt", ""),
         ("b/v.sql", &view("`v` AS select `t`.`v` AS `v` from `t`")),
