@@ -146,6 +146,36 @@ fn tables_without_rows_of_their_own_have_no_file() {
 }
 
 #[test]
+fn rows_without_definitions() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let definitions = "CREATE TABLE a (id INT) ENGINE=MyISAM; CREATE TABLE b (id INT);\n\
+                       CREATE TABLE mg (id INT) ENGINE=MERGE UNION=(a); CREATE VIEW v AS SELECT id FROM b;\n";
+    let trigger = "CREATE TRIGGER tr BEFORE INSERT ON b FOR EACH ROW SET NEW.id = 3;\n";
+    let source = format!("{definitions}INSERT INTO a VALUES (1); INSERT INTO b VALUES (2);\n{trigger}");
+    let folder = dump(&pair, &source, &["--no-create-info"]);
+    assert!(folder.path().join("mg.sql").exists() && !folder.path().join("mg.txt").exists());
+    let load_into_defined = || {
+        pair.hortator.reset();
+        let outcome = load(Contender::Client, &pair.hortator, Dump::Bytes(definitions.as_bytes()), false);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+        load_folder(&pair.hortator, folder.path(), &[])
+    };
+    assert_tells(&load_into_defined(), 0, &[]);
+    assert_equal(&pair);
+    // A file of rows that is lost is noticed.
+    fs::remove_file(folder.path().join("b.txt")).unwrap();
+    assert_tells(&load_into_defined(), 1, &["b.sql", "no .txt file", "complete copy"]);
+    assert!(pair.hortator.rows_of_case("SELECT id FROM a").is_empty());
+    // Nor are files without definitions certain beside others.
+    fs::write(folder.path().join("c.sql"), "CREATE TABLE c (id INT);\n").unwrap();
+    fs::write(folder.path().join("c.txt"), "").unwrap();
+    assert_tells(&load_into_defined(), 1, &["v.sql", "no table, view or sequence"]);
+}
+
+#[test]
 fn views_stand_behind_the_views_that_they_read() {
     let pair = pair();
     let source = "CREATE TABLE base (name INT);\nCREATE VIEW total AS SELECT name FROM base;\n\

@@ -22,6 +22,7 @@ use super::{Content, Member};
 pub use error::Error;
 use folder::Folder;
 pub use rows::{RowsColumns, RowsKind, RowsOptions, column_names};
+pub(crate) use tab::is_rowless_engine;
 
 /// The input of a load.
 #[derive(Clone, Debug, Default)]
@@ -40,8 +41,10 @@ pub(crate) struct UndefinedTable {
     /// `None` for the schema of the session.
     pub(crate) schema: Option<Vec<u8>>,
     pub(crate) table: Vec<u8>,
-    /// The file of its rows, for messages.
+    /// Its file, for messages.
     pub(crate) file: String,
+    /// Whether the dump has a file of its rows.
+    pub(crate) has_rows: bool,
 }
 
 /// A new table whose rows the dump has counted.

@@ -11,7 +11,7 @@ mod views;
 
 use hortator_mysql::catalog::{TableName, table_of_definition};
 use hortator_mysql::quote_identifier;
-use rowless::is_rowless_engine;
+pub(crate) use rowless::is_rowless_engine;
 use views::View;
 
 use super::folder::Folder;
@@ -106,70 +106,104 @@ impl SchemaFolder<'_> {
         let folder = self.folder;
         let strangers = folder.files().filter(|name| !is_sql(name) && !is_rows(name)).map(str::to_owned).collect();
         folder.refuse(LAYOUT, strangers)?;
-        let has_definitions = folder.files().any(is_sql);
+        let has_sql = folder.files().any(is_sql);
+        let (mut has_definitions, mut undefined) = (false, None);
         for name in folder.files().filter(|name| is_sql(name)) {
-            self.read_definition(name, stages)?;
+            if self.read_definition(name, stages)? {
+                has_definitions = true;
+            } else {
+                undefined = Some(name);
+            }
+        }
+        if let Some(name) = undefined.filter(|_| has_definitions) {
+            return Err(no_definition(folder, name));
         }
         for name in folder.files().filter(|name| is_rows(name)) {
             let stem = plain_name(name).trim_end_matches(".txt");
             if folder.find(&format!("{stem}.sql")).is_some() {
                 continue;
             }
-            if has_definitions {
+            if has_sql {
                 return Err(Error::missing(folder, &format!("{stem}.sql"), &format!("{name} has rows of its table")));
             }
-            // Of --no-create-info: the table is there already, under the name of the file.
-            let table = decoded_file_name(stem)
-                .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
-            stages.undefined_tables.push(UndefinedTable {
-                schema: self.schema.map(<[u8]>::to_vec),
-                table: table.clone(),
-                file: folder.path_of(name).display().to_string(),
-            });
-            self.add_rows(name, &table, Columns::All, "DEFAULT", columns::BINARY, stages);
+            self.add_undefined(name, Some(name), stem, stages)?;
         }
         Ok(())
     }
 
-    /// A `.sql` file: of a table, a view or a sequence.
-    fn read_definition(&self, name: &str, stages: &mut Stages) -> Result<(), Error> {
+    /// A file of `--no-create-info`: the table is there already, under the name of the file.
+    fn add_undefined(&self, name: &str, rows: Option<&str>, stem: &str, stages: &mut Stages) -> Result<(), Error> {
+        let folder = self.folder;
+        let table = decoded_file_name(stem)
+            .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
+        stages.undefined_tables.push(UndefinedTable {
+            schema: self.schema.map(<[u8]>::to_vec),
+            table: table.clone(),
+            file: folder.path_of(name).display().to_string(),
+            has_rows: rows.is_some(),
+        });
+        if let Some(rows) = rows {
+            self.add_rows(rows, &table, Columns::All, "DEFAULT", columns::BINARY, stages);
+        }
+        Ok(())
+    }
+
+    /// A `.sql` file: of a table, a view or a sequence. False for one of `--no-create-info`, which defines none of them.
+    fn read_definition(&self, name: &str, stages: &mut Stages) -> Result<bool, Error> {
         let folder = self.folder;
         let text = folder.read(name)?;
         let (definition, triggers) = split_triggers(&text);
-        let Some(created) = Created::find(definition) else {
-            let reason = "it defines no table, view or sequence".to_owned();
-            return Err(Error::unsupported(folder, name, reason));
-        };
-        let settings = self.settings(name, "SET sql_mode='NO_AUTO_VALUE_ON_ZERO', foreign_key_checks=0;\n");
-        let part = |text: &[u8], start| Member::part(&folder.path_of(name), text, start);
-        let definition_member = part(definition, Position { line: 1, byte: 0 });
-        match created.kind {
-            CreatedKind::Sequence => stages.sequences.extend([settings, definition_member]),
-            CreatedKind::View => stages.views.push(View {
-                schema: self.schema.map(<[u8]>::to_vec),
-                sources: views::sources(created.body),
-                name: created.name,
-                members: [settings, definition_member],
-            }),
-            CreatedKind::Table => {
-                stages.tables.extend([settings, definition_member]);
-                let stem = plain_name(name).trim_end_matches(".sql");
-                match folder.find(&format!("{stem}.txt")) {
-                    Some(rows) => self.add_rows_of(&created, definition, name, rows, stages)?,
-                    None if self.is_rowless(&created, definition) => {}
-                    None => {
-                        let why = format!("{name} defines its table");
-                        return Err(Error::missing(folder, &format!("{stem}.txt"), &why));
-                    }
-                }
-            }
+        let stem = plain_name(name).trim_end_matches(".sql");
+        let rows = folder.find(&format!("{stem}.txt"));
+        let created = Created::find(definition);
+        match &created {
+            Some(created) => self.add_created(created, definition, name, rows, stages)?,
+            None if has_only_settings(definition) => self.add_undefined(name, rows, stem, stages)?,
+            None => return Err(no_definition(folder, name)),
         }
         if !triggers.is_empty() {
             let start = Position {
                 line: 1 + memchr::memchr_iter(b'\n', definition).count() as u64,
                 byte: definition.len() as u64,
             };
-            stages.triggers.extend([self.settings(name, ""), part(triggers, start)]);
+            let triggers = Member::part(&folder.path_of(name), triggers, start);
+            stages.triggers.extend([self.settings(name, ""), triggers]);
+        }
+        Ok(created.is_some())
+    }
+
+    /// What the file `name` defines, and its rows.
+    fn add_created(
+        &self,
+        created: &Created<'_>,
+        definition: &[u8],
+        name: &str,
+        rows: Option<&str>,
+        stages: &mut Stages,
+    ) -> Result<(), Error> {
+        let folder = self.folder;
+        let settings = self.settings(name, "SET sql_mode='NO_AUTO_VALUE_ON_ZERO', foreign_key_checks=0;\n");
+        let start = Position { line: 1, byte: 0 };
+        let definition_member = Member::part(&folder.path_of(name), definition, start);
+        match created.kind {
+            CreatedKind::Sequence => stages.sequences.extend([settings, definition_member]),
+            CreatedKind::View => stages.views.push(View {
+                schema: self.schema.map(<[u8]>::to_vec),
+                sources: views::sources(created.body),
+                name: created.name.clone(),
+                members: [settings, definition_member],
+            }),
+            CreatedKind::Table => {
+                stages.tables.extend([settings, definition_member]);
+                match rows {
+                    Some(rows) => self.add_rows_of(created, definition, name, rows, stages)?,
+                    None if self.is_rowless(created, definition) => {}
+                    None => {
+                        let rows = format!("{}.txt", plain_name(name).trim_end_matches(".sql"));
+                        return Err(Error::missing(folder, &rows, &format!("{name} defines its table")));
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -233,6 +267,21 @@ impl SchemaFolder<'_> {
         }
         Member::settings(name, text)
     }
+}
+
+fn no_definition(folder: &Folder, name: &str) -> Error {
+    Error::unsupported(folder, name, "it defines no table, view or sequence".to_owned())
+}
+
+/// Whether all of its statements are SETs, or it has none.
+fn has_only_settings(text: &[u8]) -> bool {
+    let mut is_first = true;
+    tokens(text, &Dialect::mariadb(u32::MAX)).all(|token| {
+        let is_end = token.is_symbol(b";");
+        let is_fine = !is_first || is_end || token.is_word(b"SET");
+        is_first = is_end;
+        is_fine
+    })
 }
 
 /// Divides a `.sql` file before its triggers.
