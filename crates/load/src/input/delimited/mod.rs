@@ -4,6 +4,7 @@
 //! it, exactly and with positions. `inserts` writes the fields as literals of an INSERT. The statements then go the way
 //! of any other, so that the server checks each value as INSERT does, and never bends one as LOAD DATA does.
 
+mod blank_lines;
 mod format;
 mod inserts;
 mod records;

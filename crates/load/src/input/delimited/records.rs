@@ -52,6 +52,12 @@ impl Record {
         self.is_blank
     }
 
+    /// Makes it that of a line without content.
+    pub(super) fn set_blank(&mut self, format: &Format) {
+        self.clear();
+        end_plain(b"", 0, true, format, self);
+    }
+
     fn end_field(&mut self, is_null: bool) {
         self.fields.push(FieldEnd { end: self.bytes.len(), is_null });
     }

@@ -120,6 +120,23 @@ fn second_bytes_of_characters_are_only_that() {
 }
 
 #[test]
+fn leading_blank_lines_are_rows_of_one_column() {
+    let rows = |text: &str, columns| {
+        let shown = statements(text.as_bytes(), columns, Format::csv());
+        shown.into_iter().map(|row| row.replace("INSERT INTO `t` VALUES ", "")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(rows("\n\r\n\nx\n\ny\n", Columns::All), "1: ('') 2: ('') 3: ('') 4: ('x') 5: ('') 6: ('y')");
+    assert_eq!(rows("\n\n\"\"\n", Columns::All), "1: ('') 2: ('') 3: ('')");
+    assert_eq!(rows("\n\r\n1,2\n\n3,4", Columns::All), "3: ('1','2') 5: ('3','4')");
+    assert_eq!(rows("\n\n", Columns::All), "");
+    let named = || Columns::Named(vec![Field::plain("a")]);
+    assert_eq!(rows("\n\nx", named()).matches("('')").count(), 2);
+    let empty_is_null = with(Format::csv(), |separators| separators.null = Some(Vec::new()));
+    let found = statements(b"\n\nx\n", Columns::All, empty_is_null);
+    assert_eq!(found[..2], ["1: INSERT INTO `t` VALUES (NULL)", "2: INSERT INTO `t` VALUES (NULL)"]);
+}
+
+#[test]
 fn separators_that_cannot_be_told_apart_are_refused() {
     let refused = |change: fn(&mut Separators)| {
         let mut separators = Separators::default();
