@@ -1,6 +1,6 @@
 //! Records and statements by cases, and what is written is read back.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -117,6 +117,33 @@ fn second_bytes_of_characters_are_only_that() {
         separators.enclosed = Some(b"^".to_vec());
     });
     assert_eq!(shown(b"1|^\x81^\x81|\\^^\n2|\x81||\n", &quotes), "1 \u{fffd}^\u{fffd}|^ 2 \u{fffd}| ");
+}
+
+/// A pipe: each read gives a part, and no more than 64 KiB.
+struct Pipe(Cursor<Vec<u8>>);
+
+impl Read for Pipe {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = buffer.len().min(64 << 10);
+        self.0.read(&mut buffer[..length])
+    }
+}
+
+fn piped(text: Vec<u8>) -> RecordReader {
+    let source = Source::from_reader("rows", Pipe(Cursor::new(text))).unwrap();
+    RecordReader::new(source, Format::csv(), Vec::new(), 1 << 30)
+}
+
+#[test]
+fn a_large_record_of_a_pipe_is_not_split_anew_for_each_part() {
+    let value = "abc\"\"def,\n".repeat(2 << 20);
+    let mut records = piped(format!("1,\"{value}\"\n2,x\n").into_bytes());
+    let mut record = Record::default();
+    assert!(records.next(&mut record).unwrap());
+    assert_eq!(record.values().map(|value| value.unwrap().len()).collect::<Vec<_>>(), [1, (2 << 20) * 9]);
+    // A power of two for each doubling, and the parts of the first block.
+    assert!(records.splits < 20, "{}", records.splits);
+    assert!(records.next(&mut record).unwrap() && !records.next(&mut record).unwrap());
 }
 
 #[test]
