@@ -310,8 +310,8 @@ fn row_error(error: RecordError) -> RowError {
         RecordError::Malformed { what, position } => {
             let reason = match what {
                 Malformed::OpenQuote => {
-                    "a quote is opened in the record that starts here, and never closed: close it, \
-                                         or get a complete file"
+                    "a quote is opened in the record that starts here, and never closed, so that the rest of the file is in \
+                     this record: close it, or get a complete file"
                 }
                 Malformed::Truncated => "the file ends within this record: it is truncated; get a complete copy",
                 Malformed::BehindQuote => "text follows a closing quote: a quote within a quoted field must be doubled",

@@ -3,7 +3,7 @@
 //!
 //! Formats: MariaDB manual, "LOAD DATA INFILE"; RFC 4180 for CSV.
 
-use memchr::{memchr_iter, memchr3};
+use memchr::{memchr, memchr_iter, memchr3};
 
 use super::Format;
 use crate::input::{Error, Position, Source};
@@ -89,7 +89,8 @@ pub(super) enum Found {
     Record(usize),
     /// The bytes end within a record.
     Incomplete,
-    Malformed(Malformed),
+    /// What is wrong, and up to where the bytes were read to know it.
+    Malformed(Malformed, usize),
 }
 
 /// Where a field ends, and whether its line does.
@@ -97,7 +98,7 @@ enum FieldStop {
     Field(usize),
     Line(usize),
     Incomplete,
-    Malformed(Malformed),
+    Malformed(Malformed, usize),
 }
 
 /// The next of these bytes at or after `from` that is not a part of a longer character.
@@ -140,7 +141,7 @@ pub(super) fn split_record(
             FieldStop::Field(next) => at = next,
             FieldStop::Line(end) => return Found::Record(end),
             FieldStop::Incomplete => return Found::Incomplete,
-            FieldStop::Malformed(what) => return Found::Malformed(what),
+            FieldStop::Malformed(what, read) => return Found::Malformed(what, read),
         }
     }
 }
@@ -163,7 +164,7 @@ fn plain_field(
                 return FieldStop::Incomplete;
             }
             if format.is_of_dump {
-                return FieldStop::Malformed(Malformed::Truncated);
+                return FieldStop::Malformed(Malformed::Truncated, text.len());
             }
             record.bytes.extend_from_slice(&text[copied..]);
             end_plain(&text[start..], value_start, true, format, record);
@@ -234,7 +235,7 @@ fn quoted_field(
     let quote = text[start];
     let escape = format.escaped.unwrap_or(quote);
     let mut at = start + 1;
-    let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote) } else { FieldStop::Incomplete };
+    let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote, text.len()) } else { FieldStop::Incomplete };
     loop {
         let Some(found) = next_special(text, at, [quote, escape, escape], charset) else { return open };
         record.bytes.extend_from_slice(&text[at..found]);
@@ -246,7 +247,7 @@ fn quoted_field(
         }
         let behind = found + 1;
         match text.get(behind) {
-            None if is_last && format.is_of_dump => return FieldStop::Malformed(Malformed::Truncated),
+            None if is_last && format.is_of_dump => return FieldStop::Malformed(Malformed::Truncated, text.len()),
             None if is_last => {
                 record.end_field(false);
                 return FieldStop::Line(behind);
@@ -269,7 +270,7 @@ fn quoted_field(
                 record.end_field(false);
                 return FieldStop::Line(behind + length);
             }
-            Separator::None if format.is_csv => return FieldStop::Malformed(Malformed::BehindQuote),
+            Separator::None if format.is_csv => return FieldStop::Malformed(Malformed::BehindQuote, behind),
             // LOAD DATA takes a quote that no separator follows for a part of the value.
             Separator::None => {
                 record.bytes.push(quote);
@@ -400,13 +401,11 @@ impl RecordReader {
             (self.splits += 1);
             match split_record(text, self.at_end, format, charsets, record) {
                 Found::Record(length) => {
-                    let lines = memchr_iter(b'\n', &text[..length]).count() as u64;
-                    self.position = Position { line: position.line + lines, byte: position.byte + length as u64 };
-                    self.start += length;
+                    self.pass(length);
                     return Ok(true);
                 }
-                Found::Malformed(what) => {
-                    self.pass_line();
+                Found::Malformed(what, read) => {
+                    self.pass_malformed(read).map_err(RecordError::Input)?;
                     return Err(RecordError::Malformed { what, position });
                 }
                 Found::Incomplete if text.len() >= self.limit_bytes => {
@@ -419,13 +418,29 @@ impl RecordReader {
         }
     }
 
-    /// Goes on behind the line of a record that cannot be read.
-    fn pass_line(&mut self) {
-        let text = &self.block[self.start..self.end];
-        let length = memchr::memchr(b'\n', text).map_or(text.len(), |newline| newline + 1);
-        self.start += length;
-        self.position.line += 1;
+    fn pass(&mut self, length: usize) {
+        let text = &self.block[self.start..self.start + length];
+        self.position.line += memchr_iter(b'\n', text).count() as u64;
         self.position.byte += length as u64;
+        self.start += length;
+    }
+
+    /// Goes on behind a record of which this many bytes were read before it was known to be malformed: behind the line that
+    /// they end in. A line end among them may be one in quotes.
+    fn pass_malformed(&mut self, read: usize) -> Result<(), Error> {
+        self.pass(read);
+        loop {
+            let text = &self.block[self.start..self.end];
+            if let Some(newline) = memchr(b'\n', text) {
+                self.pass(newline + 1);
+                return Ok(());
+            }
+            self.pass(text.len());
+            if self.at_end {
+                return Ok(());
+            }
+            self.fill()?;
+        }
     }
 
     /// Reads on in a record. Each time that a large one is split again, twice as much of it is there: all splits together read

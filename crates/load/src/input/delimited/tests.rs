@@ -147,6 +147,26 @@ fn a_large_record_of_a_pipe_is_not_split_anew_for_each_part() {
 }
 
 #[test]
+fn a_bad_record_ends_with_its_last_line() {
+    let long = "x".repeat(600 << 10);
+    for (text, rest, line) in [
+        ("1,\"a\n5,b\"x\n2,c\n".to_owned(), "2 c", 3),
+        (format!("1,\"a\"{long}\n2,c"), "2 c", 2),
+        (format!("1,\"{long}\n\n\"{long}\n2,c"), "2 c", 4),
+        ("1,\"a\n5,b\n2,c\n".to_owned(), "", 4),
+        ("1,\"a\"x".to_owned(), "", 1),
+    ] {
+        let (bytes, mut record) = (text.len() as u64, Record::default());
+        let mut records = piped(text.into_bytes());
+        assert!(matches!(records.next(&mut record), Err(RecordError::Malformed { .. })));
+        assert_eq!(records.position().line, line);
+        let values = if records.next(&mut record).unwrap() { record.values().flatten().collect() } else { Vec::new() };
+        assert_eq!(String::from_utf8(values.join(&b' ')).unwrap(), rest);
+        assert_eq!(records.position().byte, bytes);
+    }
+}
+
+#[test]
 fn leading_blank_lines_are_rows_of_one_column() {
     let rows = |text: &str, columns| {
         let shown = statements(text.as_bytes(), columns, Format::csv());
