@@ -211,7 +211,7 @@ fn end_plain(raw: &[u8], value_start: usize, is_line_end: bool, format: &Format,
     record.is_blank = is_line_end && raw.is_empty() && record.fields.is_empty();
     let is_null = format.null.as_deref() == Some(raw)
         || format.escaped.is_some_and(|escape| raw == [escape, b'N'])
-        || (format.enclosed.is_some() && !format.is_csv && raw == b"NULL");
+        || (format.enclosed.is_some() && !format.is_csv && &record.bytes[value_start..] == b"NULL");
     if is_null {
         record.bytes.truncate(value_start);
     }
@@ -224,6 +224,15 @@ fn ends_with_escape(raw: &[u8], format: &Format) -> bool {
     raw.iter().rev().take_while(is_escape).count() % 2 == 1
 }
 
+/// Ends a field with quotes: `raw` is what stands between them.
+fn end_quoted(raw: &[u8], value_start: usize, format: &Format, record: &mut Record) {
+    let is_null = !format.is_csv && format.escaped.is_some_and(|escape| raw == [escape, b'N']);
+    if is_null {
+        record.bytes.truncate(value_start);
+    }
+    record.end_field(is_null);
+}
+
 fn quoted_field(
     text: &[u8],
     start: usize,
@@ -234,6 +243,7 @@ fn quoted_field(
 ) -> FieldStop {
     let quote = text[start];
     let escape = format.escaped.unwrap_or(quote);
+    let value_start = record.bytes.len();
     let mut at = start + 1;
     let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote, text.len()) } else { FieldStop::Incomplete };
     loop {
@@ -249,7 +259,7 @@ fn quoted_field(
         match text.get(behind) {
             None if is_last && format.is_of_dump => return FieldStop::Malformed(Malformed::Truncated, text.len()),
             None if is_last => {
-                record.end_field(false);
+                end_quoted(&text[start + 1..found], value_start, format, record);
                 return FieldStop::Line(behind);
             }
             None => return FieldStop::Incomplete,
@@ -263,11 +273,11 @@ fn quoted_field(
         match separator(&text[behind..], is_last, format) {
             Separator::Incomplete => return FieldStop::Incomplete,
             Separator::Field(length) => {
-                record.end_field(false);
+                end_quoted(&text[start + 1..found], value_start, format, record);
                 return FieldStop::Field(behind + length);
             }
             Separator::Line(length) => {
-                record.end_field(false);
+                end_quoted(&text[start + 1..found], value_start, format, record);
                 return FieldStop::Line(behind + length);
             }
             Separator::None if format.is_csv => return FieldStop::Malformed(Malformed::BehindQuote, behind),

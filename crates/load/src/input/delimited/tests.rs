@@ -90,7 +90,9 @@ fn load_data() {
         separators.enclosed = Some(b"\"".to_vec());
     });
     assert_records("\"a\",\"b\"\n", &enclosed, &[&[A, B]]);
-    assert_records("NULL,\"NULL\",\\N,\"\\N\"\n", &enclosed, &[&[None, Some("NULL"), None, Some("N")]]);
+    assert_records("NULL,\"NULL\",\\N,\"\\N\"\n", &enclosed, &[&[None, Some("NULL"), None, None]]);
+    // Observed: `\NULL` is NULL too, and no other text with `\N` in it is.
+    assert_records("\\NULL,\"\\NULL\",\\N\\N,\"\\Nx\"\n", &enclosed, &[&[None, Some("NULL"), Some("NN"), Some("Nx")]]);
     assert_records("\"a\\\"b\"\"c\"d\",a\n", &enclosed, &[&[Some("a\"b\"c\"d"), A]]);
     let long = with(Format::load_data(), |separators| {
         separators.fields_terminated = Some(b"||".to_vec());
