@@ -36,6 +36,8 @@ struct FoundTable {
     engine: Option<String>,
     /// The columns that are texts, each with its character set.
     charsets: Vec<(String, String)>,
+    /// A BIT column of more than one byte.
+    bits: Option<String>,
 }
 
 impl FoundTable {
@@ -59,7 +61,12 @@ impl FoundTable {
             let mut values = row.into_iter().flatten();
             Some((values.next()?, values.next()?))
         });
-        Ok(Some(Self { engine, charsets: charsets.collect() }))
+        let bits = fetch(
+            "SELECT COLUMN_NAME FROM information_schema.COLUMNS",
+            " AND DATA_TYPE = 'bit' AND NUMERIC_PRECISION > 8 ORDER BY ORDINAL_POSITION",
+        )?;
+        let bits = bits.into_iter().flatten().flatten().next();
+        Ok(Some(Self { engine, charsets: charsets.collect(), bits }))
     }
 }
 
@@ -76,10 +83,18 @@ fn refusal(table: &UndefinedTable, found: Option<&FoundTable>) -> Option<String>
             )
         });
     }
-    let (column, charset) = found?.charsets.iter().find(|(_, charset)| !is_ascii_safe(charset))?;
+    let found = found?;
+    let uncertain = found.charsets.iter().find(|(_, charset)| !is_ascii_safe(charset));
+    let what = match (uncertain, &found.bits) {
+        (Some((column, charset)), _) => {
+            format!("column {column} of the table is in {charset}, whose characters may contain separators")
+        }
+        (None, Some(column)) => format!("column {column} of the table is a BIT, whose bytes may be separators"),
+        (None, None) => return None,
+    };
     Some(format!(
-        "cannot load {file}: column {column} of the table is in {charset}, whose characters may contain separators, and the \
-         dump has no definition that says so of its rows: dump without --no-create-info, or as SQL without --tab"
+        "cannot load {file}: {what}, and the dump has no definition that says so of its rows: dump without \
+         --no-create-info, or as SQL without --tab"
     ))
 }
 
@@ -89,12 +104,15 @@ fn what_is_refused() {
     let found = |engine: Option<&str>, charset: &str| FoundTable {
         engine: engine.map(str::to_owned),
         charsets: vec![("a".to_owned(), "utf8mb4".to_owned()), ("b".to_owned(), charset.to_owned())],
+        bits: None,
     };
     let is_refused = |has_rows, found: Option<&FoundTable>| refusal(&table(has_rows), found).is_some();
     for charset in ["sjis", "cp932", "gbk", "big5", "euckr", "gb18030", "ucs2", "utf16", "utf16le", "utf32"] {
         assert!(is_refused(true, Some(&found(Some("InnoDB"), charset))), "{charset}");
     }
     assert!(!is_refused(true, Some(&found(Some("InnoDB"), "ujis"))));
+    let bits = FoundTable { bits: Some("c".to_owned()), ..found(Some("InnoDB"), "ujis") };
+    assert!(is_refused(true, Some(&bits)));
     assert!(!is_refused(true, None));
     assert!(!is_refused(false, Some(&found(None, "ujis"))));
     assert!(!is_refused(false, Some(&found(Some("MRG_MyISAM"), "ujis"))));

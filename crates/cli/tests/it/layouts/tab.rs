@@ -118,6 +118,39 @@ fn characters_that_hide_separators_are_refused() {
     }
 }
 
+/// All values of one and two bytes but one, and some of more.
+const BITS: &str = r#"
+CREATE TABLE bits (i INT, a BIT(8), b BIT(16), c BIT(12), d BIT(64), e BIT, j INT);
+INSERT INTO bits SELECT seq, seq MOD 256, seq, seq MOD 4096, (seq MOD 256) * 72340172838076673, seq MOD 2, seq FROM seq_0_to_65535
+    WHERE seq <> 0x5C4E;
+CREATE TABLE short (a BIT(8), c BIT(12), e BIT, f BIT(14));
+INSERT INTO short VALUES (NULL, NULL, NULL, NULL), (0x5C, 0x0C4E, 1, 0x094E), (NULL, 0x0909, NULL, 0x0A0A);
+"#;
+
+#[test]
+fn bits_are_bytes_without_escapes() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let separators = ["--fields-terminated-by=,", "--fields-optionally-enclosed-by=~", "--lines-terminated-by=\r\n"];
+    for options in [&[][..], &separators] {
+        let folder = dump(&pair, BITS, options);
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), options), 0, &[]);
+        assert_equal(&pair);
+    }
+    // NULL and this value look the same.
+    for value in ["NULL", "0x5C4E"] {
+        let source = format!("CREATE TABLE t (b BIT(16)); INSERT INTO t VALUES (1), ({value}), (3);\n");
+        let folder = dump(&pair, &source, &[]);
+        pair.hortator.reset();
+        let words = ["at line 2", "t.txt", "a BIT column", "without --tab"];
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &["--force"]), 3, &words);
+        assert_eq!(pair.hortator.rows_of_case("SELECT b + 0 FROM t"), [["1"]]);
+    }
+}
+
 #[test]
 fn json_of_mysql_is_text_among_bytes() {
     let pair = pair();

@@ -70,13 +70,13 @@ impl RowStatements {
         } else {
             Source::open_expected(&file.path, progress)?
         };
-        let charsets = match &file.columns {
-            Columns::Named(fields) => fields.iter().map(|field| field.charset).collect(),
+        let contents = match &file.columns {
+            Columns::Named(fields) => fields.iter().map(|field| field.content).collect(),
             Columns::All | Columns::Header => Vec::new(),
         };
         Ok(Self {
             name: Arc::clone(source.name()),
-            records: RecordReader::new(source, file.format.clone(), charsets, limit_bytes),
+            records: RecordReader::new(source, file.format.clone(), contents, limit_bytes),
             file: Arc::clone(file),
             record: Record::default(),
             record_end: Position { line: 1, byte: 0 },
@@ -314,6 +314,10 @@ fn row_error(error: RecordError) -> RowError {
                      this record: close it, or get a complete file"
                 }
                 Malformed::Truncated => "the file ends within this record: it is truncated; get a complete copy",
+                Malformed::AmbiguousBits => {
+                    "a value of a BIT column cannot be told from NULL or from the end of the field: dump the table as SQL, \
+                     without --tab"
+                }
                 Malformed::BehindQuote => "text follows a closing quote: a quote within a quoted field must be doubled",
             };
             RowError::Record { position, reason: reason.to_owned() }

@@ -4,6 +4,7 @@
 //! it, exactly and with positions. `inserts` writes the fields as literals of an INSERT. The statements then go the way
 //! of any other, so that the server checks each value as INSERT does, and never bends one as LOAD DATA does.
 
+mod bits;
 mod blank_lines;
 mod format;
 mod inserts;
@@ -50,9 +51,23 @@ pub struct Field {
     pub name: Vec<u8>,
     /// How its value is written.
     pub encoding: Encoding,
-    /// The character set of its bytes: in some of them, a byte that looks like an escape or a separator may be the second half
-    /// of a character.
-    pub charset: Charset,
+    /// What of its bytes looks like an escape or a separator, and is none.
+    pub content: Content,
+}
+
+/// What a field of a dump holds, as far as it matters for its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A text: in some character sets, a byte that looks like an escape or a separator may be the second half of a character.
+    Text(Charset),
+    /// A BIT column of so many bits: its bytes as they are, without escapes.
+    Bits(u32),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(Charset::AsciiSafe)
+    }
 }
 
 /// How a field holds its value.
@@ -80,6 +95,6 @@ impl Field {
     /// A column whose value is written in this encoding.
     #[must_use]
     pub fn encoded(name: impl Into<Vec<u8>>, encoding: Encoding) -> Self {
-        Self { name: name.into(), encoding, charset: Charset::AsciiSafe }
+        Self { name: name.into(), encoding, content: Content::default() }
     }
 }

@@ -5,7 +5,8 @@
 
 use memchr::{memchr, memchr_iter, memchr3};
 
-use super::Format;
+use super::bits::bits_field;
+use super::{Content, Format};
 use crate::input::{Error, Position, Source};
 use crate::lexer::Charset;
 
@@ -58,6 +59,12 @@ impl Record {
         end_plain(b"", 0, true, format, self);
     }
 
+    /// Ends a field with these bytes as its value; `None` is NULL.
+    pub(super) fn push_field(&mut self, value: Option<&[u8]>) {
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+        self.end_field(value.is_none());
+    }
+
     fn end_field(&mut self, is_null: bool) {
         self.fields.push(FieldEnd { end: self.bytes.len(), is_null });
     }
@@ -70,6 +77,8 @@ pub(crate) enum Malformed {
     OpenQuote,
     /// The last line has no end, and the writer ends each line.
     Truncated,
+    /// A value of a BIT column has more than one reading.
+    AmbiguousBits,
     /// Something stands between a closing quote and the next separator.
     BehindQuote,
 }
@@ -94,7 +103,7 @@ pub(super) enum Found {
 }
 
 /// Where a field ends, and whether its line does.
-enum FieldStop {
+pub(super) enum FieldStop {
     Field(usize),
     Line(usize),
     Incomplete,
@@ -118,24 +127,27 @@ fn next_special(text: &[u8], from: usize, special: [u8; 3], charset: Charset) ->
     None
 }
 
-/// Reads the record that `text` begins with; `is_last`: nothing follows `text`. `charsets`: of its fields, as far as they are
-/// not [`Charset::AsciiSafe`].
+/// Reads the record that `text` begins with; `is_last`: nothing follows `text`. `contents`: of its fields, as far as they are
+/// known.
 pub(super) fn split_record(
     text: &[u8],
     is_last: bool,
     format: &Format,
-    charsets: &[Charset],
+    contents: &[Content],
     record: &mut Record,
 ) -> Found {
     record.clear();
     let mut at = 0;
     loop {
         let is_quoted = format.enclosed.is_some() && text.get(at).copied() == format.enclosed;
-        let charset = charsets.get(record.width()).copied().unwrap_or_default();
-        let stop = if is_quoted {
-            quoted_field(text, at, is_last, format, charset, record)
-        } else {
-            plain_field(text, at, is_last, format, charset, record)
+        let (bits, charset) = match contents.get(record.width()).copied().unwrap_or_default() {
+            Content::Bits(bits) => (bits_field(text, at, is_last, format, bits, record), Charset::AsciiSafe),
+            Content::Text(charset) => (None, charset),
+        };
+        let stop = match bits {
+            Some(stop) => stop,
+            None if is_quoted => quoted_field(text, at, is_last, format, charset, record),
+            None => plain_field(text, at, is_last, format, charset, record),
         };
         match stop {
             FieldStop::Field(next) => at = next,
@@ -290,7 +302,7 @@ fn quoted_field(
     }
 }
 
-enum Separator {
+pub(super) enum Separator {
     None,
     Field(usize),
     Line(usize),
@@ -298,7 +310,7 @@ enum Separator {
 }
 
 /// Which separator `text` begins with, and its length.
-fn separator(text: &[u8], is_last: bool, format: &Format) -> Separator {
+pub(super) fn separator(text: &[u8], is_last: bool, format: &Format) -> Separator {
     for (separator, is_line) in [(&format.lines_terminated, true), (&format.fields_terminated, false)] {
         if text.starts_with(separator) {
             return if is_line { Separator::Line(separator.len()) } else { Separator::Field(separator.len()) };
@@ -334,7 +346,7 @@ pub(super) struct RecordReader {
     source: Source,
     format: Format,
     /// Of the fields, as far as they matter.
-    charsets: Vec<Charset>,
+    contents: Vec<Content>,
     block: Vec<u8>,
     start: usize,
     end: usize,
@@ -348,12 +360,12 @@ pub(super) struct RecordReader {
 }
 
 impl RecordReader {
-    pub(super) fn new(source: Source, format: Format, charsets: Vec<Charset>, limit_bytes: usize) -> Self {
-        let is_safe = charsets.iter().all(|charset| *charset == Charset::AsciiSafe);
+    pub(super) fn new(source: Source, format: Format, contents: Vec<Content>, limit_bytes: usize) -> Self {
+        let is_plain = contents.iter().all(|content| *content == Content::default());
         Self {
             source,
             format,
-            charsets: if is_safe { Vec::new() } else { charsets },
+            contents: if is_plain { Vec::new() } else { contents },
             block: vec![0; BLOCK_BYTES],
             start: 0,
             end: 0,
@@ -381,9 +393,9 @@ impl RecordReader {
     /// Reads the next record; false at the end of the input.
     pub(super) fn next(&mut self, record: &mut Record) -> Result<bool, RecordError> {
         let format = std::mem::replace(&mut self.format, Format::csv());
-        let charsets = std::mem::take(&mut self.charsets);
-        let read = self.read(&format, &charsets, record);
-        (self.format, self.charsets) = (format, charsets);
+        let contents = std::mem::take(&mut self.contents);
+        let read = self.read(&format, &contents, record);
+        (self.format, self.contents) = (format, contents);
         read
     }
 
@@ -400,7 +412,7 @@ impl RecordReader {
         Ok(())
     }
 
-    fn read(&mut self, format: &Format, charsets: &[Charset], record: &mut Record) -> Result<bool, RecordError> {
+    fn read(&mut self, format: &Format, contents: &[Content], record: &mut Record) -> Result<bool, RecordError> {
         loop {
             let text = &self.block[self.start..self.end];
             let position = self.position;
@@ -409,10 +421,15 @@ impl RecordReader {
             }
             #[cfg(test)]
             (self.splits += 1);
-            match split_record(text, self.at_end, format, charsets, record) {
+            match split_record(text, self.at_end, format, contents, record) {
                 Found::Record(length) => {
                     self.pass(length);
                     return Ok(true);
+                }
+                Found::Malformed(what @ Malformed::AmbiguousBits, _) => {
+                    // Its line may end anywhere.
+                    (self.at_end, self.start) = (true, self.end);
+                    return Err(RecordError::Malformed { what, position });
                 }
                 Found::Malformed(what, read) => {
                     self.pass_malformed(read).map_err(RecordError::Input)?;

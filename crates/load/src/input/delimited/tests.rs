@@ -17,10 +17,10 @@ fn records(text: &[u8], format: &Format) -> (Vec<Row>, Option<String>) {
     records_in(text, format, &[])
 }
 
-/// The same of fields in these character sets.
-fn records_in(text: &[u8], format: &Format, charsets: &[Charset]) -> (Vec<Row>, Option<String>) {
+/// The same of fields with these contents.
+fn records_in(text: &[u8], format: &Format, contents: &[Content]) -> (Vec<Row>, Option<String>) {
     let source = Source::from_reader("rows", Cursor::new(text.to_vec())).unwrap();
-    let mut records = RecordReader::new(source, format.clone(), charsets.to_vec(), 1 << 20);
+    let mut records = RecordReader::new(source, format.clone(), contents.to_vec(), 1 << 20);
     let (mut record, mut found) = (Record::default(), Vec::new());
     loop {
         match records.next(&mut record) {
@@ -106,7 +106,7 @@ fn load_data() {
 #[test]
 fn second_bytes_of_characters_are_only_that() {
     let shown = |text: &[u8], format: &Format| {
-        let (rows, error) = records_in(text, format, &[Charset::AsciiSafe, Charset::Sjis]);
+        let (rows, error) = records_in(text, format, &[Content::default(), Content::Text(Charset::Sjis)]);
         assert_eq!(error, None);
         rows.concat().into_iter().map(|value| value.unwrap_or("NULL".to_owned())).collect::<Vec<_>>().join(" ")
     };
@@ -183,6 +183,32 @@ fn leading_blank_lines_are_rows_of_one_column() {
     let empty_is_null = with(Format::csv(), |separators| separators.null = Some(Vec::new()));
     let found = statements(b"\n\nx\n", Columns::All, empty_is_null);
     assert_eq!(found[..2], ["1: INSERT INTO `t` VALUES (NULL)", "2: INSERT INTO `t` VALUES (NULL)"]);
+}
+
+#[test]
+fn bits_are_bytes_of_their_number() {
+    let shown = |text: &[u8], bits, format: &Format| {
+        let (rows, error) = records_in(text, format, &[Content::Bits(bits), Content::default()]);
+        let value = |value: Option<String>| value.map_or("NULL".to_owned(), |value| value.escape_debug().to_string());
+        let rows = rows.into_iter().map(|row| row.into_iter().map(value).collect::<Vec<_>>().join(" "));
+        (rows.collect::<Vec<_>>().join("; "), error)
+    };
+    let dump = Format::load_data().of_dump();
+    let assert_rows = |text: &[u8], bits, rows: &str| assert_eq!(shown(text, bits, &dump), (rows.to_owned(), None));
+    assert_rows(b"\t\tx\n\n\ty\n\\\tz\n\\N\t\\N\n\0\t\n", 8, "\\t x; \\n y; \\\\ z; NULL NULL; \\0 ");
+    assert_rows(b"\\b\t1\n\\0\t2\n\t\n\t3\n", 16, "\\\\b 1; \\\\0 2; \\t\\n 3");
+    // A value of 14 bits is less than 0x5c4e.
+    assert_rows(b"\\N\t1\n\x3fN\t2\n", 14, "NULL 1; ?N 2");
+    for (text, bits) in [(&b"\\N\t1\n1\t2\n"[..], 15), (b"\\N\t\t1\n", 24)] {
+        assert_eq!(shown(text, bits, &dump), (String::new(), Some("AmbiguousBits at line 1".to_owned())));
+    }
+    let quotes = with(dump.clone(), |separators| {
+        separators.fields_terminated = Some(b",".to_vec());
+        separators.enclosed = Some(b"\"".to_vec());
+    });
+    let found = shown(b"\"\"\",1\n\",3\nNULL,4\n\\N,5\n\",\",2\n", 8, &quotes);
+    let expected = "\\\" 1; \\\" 3; NULL 4; NULL 5".to_owned();
+    assert_eq!(found, (expected, Some("AmbiguousBits at line 5".to_owned())));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 
 use hortator_mysql::catalog::{ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
 
-use crate::input::delimited::{Columns, Encoding, Field, Format};
+use crate::input::delimited::{Columns, Content, Encoding, Field, Format};
 use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_wide, tokens};
 
 /// The character set of the session for rows whose columns have each its own.
@@ -37,10 +37,10 @@ pub(super) fn of_definition(
     let name = TableName { schema: Vec::new(), table: table.to_owned() };
     let types = types_of_definition(definition);
     let (Some(table), Some(types)) = (table_of_definition(&name, definition), types) else {
-        return match named_charset(definition).filter(|_| rows_charset == BINARY) {
+        return match uncertain_type(definition).filter(|_| rows_charset == BINARY) {
             None => Ok(Columns::All),
-            Some(charset) => Err(format!(
-                "it is not certain which of its columns are in {charset}: dump without --skip-create-options and \
+            Some(uncertain) => Err(format!(
+                "it is not certain which of its columns are {uncertain}: dump without --skip-create-options and \
                  --skip-quote-names"
             )),
         };
@@ -53,14 +53,24 @@ pub(super) fn of_definition(
             _ if column_type.name == "json" && rows_charset == BINARY => Encoding::Utf8,
             _ => Encoding::Plain,
         };
-        let charset = match &column_type.charset {
-            Some(charset) if rows_charset == BINARY => splittable(&column.name, charset, format)?,
-            _ => Charset::AsciiSafe,
+        let content = match &column_type.charset {
+            _ if rows_charset != BINARY => Content::default(),
+            Some(charset) => Content::Text(splittable(&column.name, charset, format)?),
+            None if column_type.name == "bit" && !escapes_numbers(format) => {
+                Content::Bits(column_type.length.unwrap_or(1))
+            }
+            None => Content::default(),
         };
-        Ok(Field { charset, ..Field::encoded(column.name, encoding) })
+        Ok(Field { content, ..Field::encoded(column.name, encoding) })
     };
     let fields: Result<_, String> = table.columns.into_iter().zip(types).map(field).collect();
     fields.map(Columns::Named)
+}
+
+/// Whether the server escapes numbers, and bits: where what stands around a field is a part of a number.
+fn escapes_numbers(format: &Format) -> bool {
+    let first = format.enclosed.or(format.fields_terminated.first().copied());
+    first.is_some_and(|byte| b".0123456789e+-".contains(&byte))
 }
 
 /// How to tell the characters of a column from separators; why not, where they cannot be told apart.
@@ -77,13 +87,14 @@ fn splittable(column: &[u8], charset: &str, format: &Format) -> Result<Charset, 
     Ok(known)
 }
 
-/// The first character set that a definition names and in which not every byte that looks like ASCII is.
-fn named_charset(definition: &[u8]) -> Option<String> {
+/// What a definition names first that decides where fields end: a character set in which not every byte that looks like ASCII
+/// is, or BIT.
+fn uncertain_type(definition: &[u8]) -> Option<String> {
     tokens(definition, &Dialect::mariadb(u32::MAX)).find_map(|token| {
         let Kind::Word(word) = token.kind else { return None };
         let word = String::from_utf8_lossy(word).to_ascii_lowercase();
         let charset = word.split('_').next()?;
-        (!is_ascii_safe(charset)).then(|| charset.to_owned())
+        if word == "bit" { Some("BIT".to_owned()) } else { (!is_ascii_safe(charset)).then(|| format!("in {charset}")) }
     })
 }
 
