@@ -14,8 +14,8 @@ const FOLDER_VARIABLE: &str = "HORTATOR_MYSQL";
 const TEST_VARIABLE: &str = "HORTATOR_TEST_MYSQL";
 /// Random dumps, of the 200 that run against MariaDB.
 const SEEDS: (&str, &str) = ("HORTATOR_SEEDS", "1-100");
-/// The modules of `crates/cli/tests/it` that say nothing of MariaDB alone.
-const MODULES: [&str; 9] = [
+/// The modules of `crates/cli/tests/it`, and a test, that say nothing of MariaDB alone.
+const MODULES: [&str; 10] = [
     "cases::",
     "features::",
     "random::",
@@ -23,6 +23,7 @@ const MODULES: [&str; 9] = [
     "inputs::",
     "errors::",
     "interrupted::",
+    "layouts::tab::json_of_mysql_is_text_among_bytes",
     "mysql::",
     "resumed::corners::",
 ];

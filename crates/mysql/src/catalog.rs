@@ -17,6 +17,7 @@ use tokens::Backslash;
 use crate::error::{DEADLOCK, LOCK_WAIT_TIMEOUT, NO_SUCH_TABLE};
 use crate::{Connection, Error, Row};
 
+pub use definition::ColumnType;
 pub use information_schema::table as table_from_information_schema;
 pub use schema::{RelationKind, children, engines, is_empty, native_functions, relations, tables_with_triggers};
 
@@ -207,6 +208,12 @@ pub fn table(connection: &mut Connection, name: &TableName) -> Result<Option<Tab
 #[must_use]
 pub fn table_of_definition(name: &TableName, text: &[u8]) -> Option<Table> {
     definition::parse(name, text, false)
+}
+
+/// The types of a table's columns from the text of its CREATE TABLE; `None` where anything in it is unknown.
+#[must_use]
+pub fn types_of_definition(text: &[u8]) -> Option<Vec<ColumnType>> {
+    definition::types(text)
 }
 
 /// As [`table`], for a caller who knows whether triggers fire on the table, see [`tables_with_triggers`]: MariaDB then

@@ -21,6 +21,19 @@ const TRICKY: [(&str, Charset); 6] = [
     ("euckr", Charset::Euckr),
 ];
 
+/// The character sets that no client can have: any byte of a character may look like ASCII.
+const WIDE: [&str; 5] = ["ucs2", "ucs4", "utf16", "utf16le", "utf32"];
+
+/// Whether any byte of a character of this set may look like ASCII, also where a character begins.
+pub(crate) fn is_wide(name: &str) -> bool {
+    WIDE.iter().any(|wide| wide.eq_ignore_ascii_case(name))
+}
+
+/// Whether a byte that looks like ASCII is always just that in this character set.
+pub(crate) fn is_ascii_safe(name: &str) -> bool {
+    !is_wide(name) && Charset::from_name(name.as_bytes()) == Charset::AsciiSafe
+}
+
 /// How a character set forms characters, as far as cutting and reading SQL is concerned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {

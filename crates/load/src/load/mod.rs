@@ -12,6 +12,7 @@ mod sessions;
 mod skip_binlog;
 mod state;
 mod stream;
+mod undefined_tables;
 mod worker_count;
 
 use std::panic::resume_unwind;
@@ -225,7 +226,11 @@ impl Load {
     fn is_refused(&self) -> Result<bool, StartError> {
         let LoadState { pool, progress, targets, .. } = &*self.state;
         let connect = || Connection::open(targets.options());
-        let refused = filter::check(&self.options, &self.filter_rules, progress, &connect, &|| pool.is_interrupted())?;
+        let mut refused = undefined_tables::check(&self.options, &connect)?;
+        if refused.is_empty() {
+            let is_interrupted = || pool.is_interrupted();
+            refused = filter::check(&self.options, &self.filter_rules, progress, &connect, &is_interrupted)?;
+        }
         let is_refused = !refused.is_empty();
         for failure in refused {
             pool.fail(pool.position(), failure, true);

@@ -4,9 +4,14 @@
 //! statement. The text is the server's own, printed after settings that we choose, and what is not understood of it is
 //! left to `information_schema`: a test holds both against each other.
 
+mod types;
+
 use super::tokens::{Backslash, Token, tokens};
 use super::{Column, Table, TableKind, TableName, described_column, kind, merge};
 use crate::quote_identifier;
+
+pub use types::ColumnType;
+pub(super) use types::types;
 
 /// The statement whose answer [`parse`] takes.
 pub(super) fn query(name: &TableName) -> Vec<u8> {

@@ -106,6 +106,27 @@ fn a_bad_row_is_an_error_with_its_line_and_nothing_behind_it_is_loaded() {
 }
 
 #[test]
+fn blank_lines_are_rows_of_a_table_with_one_column() {
+    let pair = pair();
+    for (text, expected) in [("\nx\n\r\ny\n", &["", "", "x", "y"][..]), ("\n\n\"x\"\n", &["", "", "x"])] {
+        create(&pair.hortator, "v VARCHAR(10)");
+        let folder = folder_of(&[("rows.csv", text)]);
+        assert_tells(&load_rows(&pair.hortator, folder.path(), &["--table", "t", "rows.csv"]), 0, &[]);
+        assert_eq!(pair.hortator.rows_of_case("SELECT v FROM t ORDER BY v").concat(), expected);
+    }
+}
+
+#[test]
+fn a_forced_load_passes_all_lines_of_a_bad_record() {
+    let pair = pair();
+    create(&pair.hortator, "id INT PRIMARY KEY, v VARCHAR(10)");
+    let folder = folder_of(&[("rows.csv", "1,\"a\n5,b\"x\n2,c\n3,\"d\n4,e\n")]);
+    let outcome = load_rows(&pair.hortator, folder.path(), &["--force", "--table", "t", "rows.csv"]);
+    assert_tells(&outcome, 3, &["at line 1", "text follows a closing quote", "at line 4", "failures: 2"]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id, v FROM t"), [["2", "c"]]);
+}
+
+#[test]
 fn what_is_not_certain_is_refused() {
     let pair = pair();
     create(&pair.hortator, "id INT");

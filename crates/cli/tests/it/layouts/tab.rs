@@ -37,9 +37,9 @@ DELIMITER ;
 "#;
 
 /// Fills the client's server, and has mariadb-dump write a folder. The server writes the rows, as its own user.
-fn dump(pair: &Pair, options: &[&str]) -> TempDir {
+fn dump(pair: &Pair, source: &str, options: &[&str]) -> TempDir {
     pair.client.reset();
-    let outcome = load(Contender::Client, &pair.client, Dump::Bytes(SOURCE.as_bytes()), false);
+    let outcome = load(Contender::Client, &pair.client, Dump::Bytes(source.as_bytes()), false);
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -60,7 +60,33 @@ const SEPARATORS: [&str; 4] = [
 fn is_loaded_as_it_was_dumped() {
     let pair = pair();
     for options in [&[][..], &SEPARATORS] {
-        let folder = dump(&pair, options);
+        let folder = dump(&pair, SOURCE, options);
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), options), 0, &[]);
+        assert_equal(&pair);
+    }
+}
+
+/// Every pair of bytes that is a character of one of these sets, with what may be taken for the end of a field behind it.
+const PAIRS: &str = r#"
+CREATE TABLE pairs (id INT PRIMARY KEY, s VARCHAR(6) CHARACTER SET sjis, c CHAR(6) CHARACTER SET cp932, n INT,
+    g TEXT CHARACTER SET gbk, b VARCHAR(6) COLLATE big5_bin, l VARCHAR(6)) CHARACTER SET euckr;
+SET sql_mode = '';
+INSERT IGNORE INTO pairs SELECT seq, UNHEX(CONCAT(HEX(seq), '5C')), UNHEX(CONCAT(HEX(seq), '097C')), seq,
+    UNHEX(CONCAT('5C', HEX(seq), '0A')), UNHEX(CONCAT(HEX(seq), HEX(seq))), UNHEX(HEX(seq)) FROM seq_33000_to_65278;
+CREATE TABLE members (e ENUM('表', 'b'), s SET('x', '表') DEFAULT NULL) CHARACTER SET cp932;
+INSERT INTO members VALUES ('表', 'x,表'), ('b', NULL), (NULL, '');
+"#;
+
+#[test]
+fn second_bytes_of_characters_are_no_escapes_and_no_separators() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let separators = ["--fields-terminated-by=|", "--fields-optionally-enclosed-by=^", "--lines-terminated-by=~\n"];
+    for options in [&[][..], &separators] {
+        let folder = dump(&pair, PAIRS, options);
         pair.hortator.reset();
         assert_tells(&load_folder(&pair.hortator, folder.path(), options), 0, &[]);
         assert_equal(&pair);
@@ -68,9 +94,135 @@ fn is_loaded_as_it_was_dumped() {
 }
 
 #[test]
+fn characters_that_hide_separators_are_refused() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let source =
+        "CREATE TABLE a (id INT); INSERT INTO a VALUES (1);\nCREATE TABLE u (id INT, v TEXT CHARACTER SET ucs2);\n";
+    let folder = dump(&pair, source, &[]);
+    pair.hortator.reset();
+    let words = ["u.txt", "column v", "ucs2", "without --tab"];
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 1, &words);
+    assert!(pair.hortator.rows_of_case("SHOW TABLES").is_empty());
+    // The server's table says what it is where the dump does not.
+    for (charset, status) in [("ucs2", 1), ("cp932", 1), ("latin1", 0)] {
+        pair.hortator.reset();
+        let create = format!("CREATE TABLE {DATABASE}.t (id INT, v TEXT CHARACTER SET {charset})");
+        pair.hortator.connect().execute(create.as_bytes()).unwrap();
+        let words: &[&str] = if status == 0 { &[] } else { &["t.txt", "column v", charset, "definition"] };
+        let folder = folder_of(&[("t.txt", "1\tx\n")]);
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), status, words);
+        assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t").is_empty(), status == 1);
+    }
+}
+
+/// All values of one and two bytes but one, and some of more.
+const BITS: &str = r#"
+CREATE TABLE bits (i INT, a BIT(8), b BIT(16), c BIT(12), d BIT(64), e BIT, j INT);
+INSERT INTO bits SELECT seq, seq MOD 256, seq, seq MOD 4096, (seq MOD 256) * 72340172838076673, seq MOD 2, seq FROM seq_0_to_65535
+    WHERE seq <> 0x5C4E;
+CREATE TABLE short (a BIT(8), c BIT(12), e BIT, f BIT(14));
+INSERT INTO short VALUES (NULL, NULL, NULL, NULL), (0x5C, 0x0C4E, 1, 0x094E), (NULL, 0x0909, NULL, 0x0A0A);
+"#;
+
+#[test]
+fn bits_are_bytes_without_escapes() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let separators = ["--fields-terminated-by=,", "--fields-optionally-enclosed-by=~", "--lines-terminated-by=\r\n"];
+    for options in [&[][..], &separators] {
+        let folder = dump(&pair, BITS, options);
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), options), 0, &[]);
+        assert_equal(&pair);
+    }
+    // NULL and this value look the same.
+    for value in ["NULL", "0x5C4E"] {
+        let source = format!("CREATE TABLE t (b BIT(16)); INSERT INTO t VALUES (1), ({value}), (3);\n");
+        let folder = dump(&pair, &source, &[]);
+        pair.hortator.reset();
+        let words = ["at line 2", "t.txt", "a BIT column", "without --tab"];
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &["--force"]), 3, &words);
+        assert_eq!(pair.hortator.rows_of_case("SELECT b + 0 FROM t"), [["1"]]);
+    }
+}
+
+#[test]
+fn json_of_mysql_is_text_among_bytes() {
+    let pair = pair();
+    pair.hortator.reset();
+    let definition = "CREATE TABLE `t` (\n  `j` json DEFAULT NULL\n) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;\n";
+    let folder = folder_of(&[("t.sql", definition), ("t.txt", "{\"a\": \"\u{e9}\"}\n\\N\n")]);
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    let found = pair.hortator.rows_of_case("SELECT JSON_EXTRACT(j, '$.a') FROM t ORDER BY 1");
+    assert_eq!(found, [["NULL"], ["\"\u{e9}\""]]);
+}
+
+#[test]
+fn tables_without_rows_of_their_own_have_no_file() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let source = "CREATE TABLE a (id INT) ENGINE=MyISAM; INSERT INTO a VALUES (1), (2);\n\
+                  CREATE TABLE z LIKE a; CREATE TABLE mg (id INT) ENGINE=MERGE UNION=(a, z);\nCREATE VIEW v AS SELECT id FROM mg;\n";
+    let folder = dump(&pair, source, &[]);
+    assert!(!folder.path().join("mg.txt").exists());
+    pair.hortator.reset();
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    assert_equal(&pair);
+    assert_eq!(pair.hortator.rows_of_case("SELECT id FROM mg ORDER BY id"), [["1"], ["2"]]);
+}
+
+#[test]
+fn rows_without_definitions() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let definitions = "CREATE TABLE a (id INT) ENGINE=MyISAM; CREATE TABLE b (id INT);\n\
+                       CREATE TABLE mg (id INT) ENGINE=MERGE UNION=(a); CREATE VIEW v AS SELECT id FROM b;\n";
+    let trigger = "CREATE TRIGGER tr BEFORE INSERT ON b FOR EACH ROW SET NEW.id = 3;\n";
+    let source = format!("{definitions}INSERT INTO a VALUES (1); INSERT INTO b VALUES (2);\n{trigger}");
+    let folder = dump(&pair, &source, &["--no-create-info"]);
+    assert!(folder.path().join("mg.sql").exists() && !folder.path().join("mg.txt").exists());
+    let load_into_defined = || {
+        pair.hortator.reset();
+        let outcome = load(Contender::Client, &pair.hortator, Dump::Bytes(definitions.as_bytes()), false);
+        assert_eq!(outcome.status, Some(0), "{}", outcome.messages);
+        load_folder(&pair.hortator, folder.path(), &[])
+    };
+    assert_tells(&load_into_defined(), 0, &[]);
+    assert_equal(&pair);
+    // A file of rows that is lost is noticed.
+    fs::remove_file(folder.path().join("b.txt")).unwrap();
+    assert_tells(&load_into_defined(), 1, &["b.sql", "no .txt file", "complete copy"]);
+    assert!(pair.hortator.rows_of_case("SELECT id FROM a").is_empty());
+    // Nor are files without definitions certain beside others.
+    fs::write(folder.path().join("c.sql"), "CREATE TABLE c (id INT);\n").unwrap();
+    fs::write(folder.path().join("c.txt"), "").unwrap();
+    assert_tells(&load_into_defined(), 1, &["v.sql", "no table, view or sequence"]);
+}
+
+#[test]
+fn views_stand_behind_the_views_that_they_read() {
+    let pair = pair();
+    let source = "CREATE TABLE base (name INT);\nCREATE VIEW total AS SELECT name FROM base;\n\
+                  CREATE VIEW name AS SELECT name FROM total;\n";
+    let folder = dump(&pair, source, &[]);
+    pair.hortator.reset();
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    assert_equal(&pair);
+}
+
+#[test]
 fn a_folder_for_each_schema() {
     let pair = pair();
-    let tables = dump(&pair, &[]);
+    let tables = dump(&pair, SOURCE, &[]);
     let folder = tempfile::tempdir().unwrap();
     fs::rename(tables.path(), folder.path().join(DATABASE)).unwrap();
     let load = || {

@@ -124,6 +124,13 @@ impl Format {
         Ok(self)
     }
 
+    /// Whether no separator has a byte that a longer character may begin with.
+    pub(crate) fn is_ascii(&self) -> bool {
+        let bytes =
+            [&self.fields_terminated[..], &self.lines_terminated, self.enclosed.as_slice(), self.escaped.as_slice()];
+        bytes.iter().all(|bytes| bytes.is_ascii())
+    }
+
     /// Each byte that means something has one meaning.
     fn check(&self) -> Result<(), FormatError> {
         let (Some(field), Some(line)) = (self.fields_terminated.first(), self.lines_terminated.first()) else {

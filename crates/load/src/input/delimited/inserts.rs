@@ -6,6 +6,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use super::blank_lines::BlankLines;
 use super::records::{Malformed, Record, RecordError, RecordReader};
 use super::{Columns, Encoding, RowsFile};
 use crate::input::{Error, Position, Progress, Source};
@@ -42,6 +43,12 @@ pub(crate) struct RowStatements {
     file: Arc<RowsFile>,
     records: RecordReader,
     record: Record,
+    /// Where `record` ends.
+    record_end: Position,
+    /// Before the first record, where nobody has named the columns.
+    blank_lines: BlankLines,
+    /// The record behind `blank_lines`, where those are rows.
+    first_record: Option<(Record, Position)>,
     is_begun: bool,
     /// Up to the first row.
     head: Vec<u8>,
@@ -63,11 +70,18 @@ impl RowStatements {
         } else {
             Source::open_expected(&file.path, progress)?
         };
+        let contents = match &file.columns {
+            Columns::Named(fields) => fields.iter().map(|field| field.content).collect(),
+            Columns::All | Columns::Header => Vec::new(),
+        };
         Ok(Self {
             name: Arc::clone(source.name()),
-            records: RecordReader::new(source, file.format.clone(), limit_bytes),
+            records: RecordReader::new(source, file.format.clone(), contents, limit_bytes),
             file: Arc::clone(file),
             record: Record::default(),
+            record_end: Position { line: 1, byte: 0 },
+            blank_lines: BlankLines::default(),
+            first_record: None,
             is_begun: false,
             head: Vec::new(),
             encodings: Vec::new(),
@@ -103,7 +117,7 @@ impl RowStatements {
             rows += 1;
         }
         self.usual_bytes = self.usual_bytes.max(text.len()).min(USUAL_LIMIT_BYTES);
-        let end_byte = self.records.position().byte;
+        let end_byte = self.record_end.byte;
         Ok(first.map(|position| RowStatement { text, position, end_byte }))
     }
 
@@ -143,20 +157,52 @@ impl RowStatements {
         Ok(())
     }
 
-    /// Appends the next row to a statement and tells where it begins; `None` at the end.
-    fn read_row(&mut self, text: &mut Vec<u8>) -> Result<Option<Position>, RowError> {
-        let position = loop {
+    /// Reads the next record that is a row, and tells where it begins; `None` at the end. A blank line of CSV is one only where
+    /// a record can be one empty field.
+    fn next_record(&mut self) -> Result<Option<Position>, RowError> {
+        if self.width == Some(1) {
+            if let Some((position, end)) = self.blank_lines.next() {
+                self.record.set_blank(&self.file.format);
+                self.record_end = end;
+                return Ok(Some(position));
+            }
+            if let Some((record, position)) = self.first_record.take() {
+                (self.record, self.record_end) = (record, self.records.position());
+                return Ok(Some(position));
+            }
+        }
+        loop {
             let position = self.records.position();
             if !self.records.next(&mut self.record).map_err(row_error)? {
                 return Ok(None);
             }
-            // A blank line of CSV is no record, except where a record can be one empty field.
-            if !(self.file.format.is_csv && self.width != Some(1) && self.record.is_blank()) {
-                break position;
+            self.record_end = self.records.position();
+            let is_blank = self.file.format.is_csv && self.record.is_blank();
+            match self.width {
+                None if is_blank => self.blank_lines.push(position, self.record_end),
+                None => return self.first_row(position),
+                Some(width) if is_blank && width != 1 => {}
+                Some(_) => return Ok(Some(position)),
             }
-        };
+        }
+    }
+
+    /// The first row, of which the record at this position gives the width: that record, or a blank line before it.
+    fn first_row(&mut self, position: Position) -> Result<Option<Position>, RowError> {
+        self.width = Some(self.record.width());
+        if self.width == Some(1) {
+            self.first_record = Some((std::mem::take(&mut self.record), position));
+            return self.next_record();
+        }
+        self.blank_lines.clear();
+        Ok(Some(position))
+    }
+
+    /// Appends the next row to a statement and tells where it begins; `None` at the end.
+    fn read_row(&mut self, text: &mut Vec<u8>) -> Result<Option<Position>, RowError> {
+        let Some(position) = self.next_record()? else { return Ok(None) };
         let found = self.record.width();
-        let expected = *self.width.get_or_insert(found);
+        let expected = self.width.unwrap_or(found);
         if found != expected {
             let reason = format!(
                 "the record has {found} fields, but {expected} columns are expected: correct the line, or check the \
@@ -264,10 +310,14 @@ fn row_error(error: RecordError) -> RowError {
         RecordError::Malformed { what, position } => {
             let reason = match what {
                 Malformed::OpenQuote => {
-                    "a quote is opened in the record that starts here, and never closed: close it, \
-                                         or get a complete file"
+                    "a quote is opened in the record that starts here, and never closed, so that the rest of the file is in \
+                     this record: close it, or get a complete file"
                 }
                 Malformed::Truncated => "the file ends within this record: it is truncated; get a complete copy",
+                Malformed::AmbiguousBits => {
+                    "a value of a BIT column cannot be told from NULL or from the end of the field: dump the table as SQL, \
+                     without --tab"
+                }
                 Malformed::BehindQuote => "text follows a closing quote: a quote within a quoted field must be doubled",
             };
             RowError::Record { position, reason: reason.to_owned() }

@@ -4,12 +4,15 @@
 //! it, exactly and with positions. `inserts` writes the fields as literals of an INSERT. The statements then go the way
 //! of any other, so that the server checks each value as INSERT does, and never bends one as LOAD DATA does.
 
+mod bits;
+mod blank_lines;
 mod format;
 mod inserts;
 mod records;
 
 use std::path::PathBuf;
 
+use crate::lexer::Charset;
 pub use format::Separators;
 pub use format::{Format, FormatError, bytes_of_option};
 pub(crate) use inserts::{RowError, RowStatement, RowStatements};
@@ -48,6 +51,23 @@ pub struct Field {
     pub name: Vec<u8>,
     /// How its value is written.
     pub encoding: Encoding,
+    /// What of its bytes looks like an escape or a separator, and is none.
+    pub content: Content,
+}
+
+/// What a field of a dump holds, as far as it matters for its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// A text: in some character sets, a byte that looks like an escape or a separator may be the second half of a character.
+    Text(Charset),
+    /// A BIT column of so many bits: its bytes as they are, without escapes.
+    Bits(u32),
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(Charset::AsciiSafe)
+    }
 }
 
 /// How a field holds its value.
@@ -69,6 +89,12 @@ impl Field {
     /// A column whose value is as it stands.
     #[must_use]
     pub fn plain(name: impl Into<Vec<u8>>) -> Self {
-        Self { name: name.into(), encoding: Encoding::Plain }
+        Self::encoded(name, Encoding::Plain)
+    }
+
+    /// A column whose value is written in this encoding.
+    #[must_use]
+    pub fn encoded(name: impl Into<Vec<u8>>, encoding: Encoding) -> Self {
+        Self { name: name.into(), encoding, content: Content::default() }
     }
 }

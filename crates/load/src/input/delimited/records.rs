@@ -3,10 +3,12 @@
 //!
 //! Formats: MariaDB manual, "LOAD DATA INFILE"; RFC 4180 for CSV.
 
-use memchr::{memchr_iter, memchr2, memchr3};
+use memchr::{memchr, memchr_iter, memchr3};
 
-use super::Format;
+use super::bits::bits_field;
+use super::{Content, Format};
 use crate::input::{Error, Position, Source};
+use crate::lexer::Charset;
 
 /// Size of one read.
 const BLOCK_BYTES: usize = 256 * 1024;
@@ -51,6 +53,18 @@ impl Record {
         self.is_blank
     }
 
+    /// Makes it that of a line without content.
+    pub(super) fn set_blank(&mut self, format: &Format) {
+        self.clear();
+        end_plain(b"", 0, true, format, self);
+    }
+
+    /// Ends a field with these bytes as its value; `None` is NULL.
+    pub(super) fn push_field(&mut self, value: Option<&[u8]>) {
+        self.bytes.extend_from_slice(value.unwrap_or_default());
+        self.end_field(value.is_none());
+    }
+
     fn end_field(&mut self, is_null: bool) {
         self.fields.push(FieldEnd { end: self.bytes.len(), is_null });
     }
@@ -63,6 +77,8 @@ pub(crate) enum Malformed {
     OpenQuote,
     /// The last line has no end, and the writer ends each line.
     Truncated,
+    /// A value of a BIT column has more than one reading.
+    AmbiguousBits,
     /// Something stands between a closing quote and the next separator.
     BehindQuote,
 }
@@ -82,49 +98,85 @@ pub(super) enum Found {
     Record(usize),
     /// The bytes end within a record.
     Incomplete,
-    Malformed(Malformed),
+    /// What is wrong, and up to where the bytes were read to know it.
+    Malformed(Malformed, usize),
 }
 
 /// Where a field ends, and whether its line does.
-enum FieldStop {
+pub(super) enum FieldStop {
     Field(usize),
     Line(usize),
     Incomplete,
-    Malformed(Malformed),
+    Malformed(Malformed, usize),
 }
 
-/// Reads the record that `text` begins with; `is_last`: nothing follows `text`.
-pub(super) fn split_record(text: &[u8], is_last: bool, format: &Format, record: &mut Record) -> Found {
+/// The next of these bytes at or after `from` that is not a part of a longer character.
+fn next_special(text: &[u8], from: usize, special: [u8; 3], charset: Charset) -> Option<usize> {
+    let [one, two, three] = special;
+    if charset == Charset::AsciiSafe {
+        return memchr3(one, two, three, &text[from..]).map(|found| from + found);
+    }
+    let mut at = from;
+    while at < text.len() {
+        let length = charset.character_length(&text[at..]);
+        if length == 1 && special.contains(&text[at]) {
+            return Some(at);
+        }
+        at += length;
+    }
+    None
+}
+
+/// Reads the record that `text` begins with; `is_last`: nothing follows `text`. `contents`: of its fields, as far as they are
+/// known.
+pub(super) fn split_record(
+    text: &[u8],
+    is_last: bool,
+    format: &Format,
+    contents: &[Content],
+    record: &mut Record,
+) -> Found {
     record.clear();
     let mut at = 0;
     loop {
         let is_quoted = format.enclosed.is_some() && text.get(at).copied() == format.enclosed;
-        let stop = if is_quoted {
-            quoted_field(text, at, is_last, format, record)
-        } else {
-            plain_field(text, at, is_last, format, record)
+        let (bits, charset) = match contents.get(record.width()).copied().unwrap_or_default() {
+            Content::Bits(bits) => (bits_field(text, at, is_last, format, bits, record), Charset::AsciiSafe),
+            Content::Text(charset) => (None, charset),
+        };
+        let stop = match bits {
+            Some(stop) => stop,
+            None if is_quoted => quoted_field(text, at, is_last, format, charset, record),
+            None => plain_field(text, at, is_last, format, charset, record),
         };
         match stop {
             FieldStop::Field(next) => at = next,
             FieldStop::Line(end) => return Found::Record(end),
             FieldStop::Incomplete => return Found::Incomplete,
-            FieldStop::Malformed(what) => return Found::Malformed(what),
+            FieldStop::Malformed(what, read) => return Found::Malformed(what, read),
         }
     }
 }
 
-fn plain_field(text: &[u8], start: usize, is_last: bool, format: &Format, record: &mut Record) -> FieldStop {
+fn plain_field(
+    text: &[u8],
+    start: usize,
+    is_last: bool,
+    format: &Format,
+    charset: Charset,
+    record: &mut Record,
+) -> FieldStop {
     let (field, line) = (format.fields_terminated[0], format.lines_terminated[0]);
     let escape = format.escaped.unwrap_or(field);
     let value_start = record.bytes.len();
     let (mut at, mut copied) = (start, start);
     loop {
-        let Some(found) = memchr3(field, line, escape, &text[at..]).map(|found| at + found) else {
+        let Some(found) = next_special(text, at, [field, line, escape], charset) else {
             if !is_last {
                 return FieldStop::Incomplete;
             }
             if format.is_of_dump {
-                return FieldStop::Malformed(Malformed::Truncated);
+                return FieldStop::Malformed(Malformed::Truncated, text.len());
             }
             record.bytes.extend_from_slice(&text[copied..]);
             end_plain(&text[start..], value_start, true, format, record);
@@ -171,7 +223,7 @@ fn end_plain(raw: &[u8], value_start: usize, is_line_end: bool, format: &Format,
     record.is_blank = is_line_end && raw.is_empty() && record.fields.is_empty();
     let is_null = format.null.as_deref() == Some(raw)
         || format.escaped.is_some_and(|escape| raw == [escape, b'N'])
-        || (format.enclosed.is_some() && !format.is_csv && raw == b"NULL");
+        || (format.enclosed.is_some() && !format.is_csv && &record.bytes[value_start..] == b"NULL");
     if is_null {
         record.bytes.truncate(value_start);
     }
@@ -184,13 +236,30 @@ fn ends_with_escape(raw: &[u8], format: &Format) -> bool {
     raw.iter().rev().take_while(is_escape).count() % 2 == 1
 }
 
-fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, record: &mut Record) -> FieldStop {
+/// Ends a field with quotes: `raw` is what stands between them.
+fn end_quoted(raw: &[u8], value_start: usize, format: &Format, record: &mut Record) {
+    let is_null = !format.is_csv && format.escaped.is_some_and(|escape| raw == [escape, b'N']);
+    if is_null {
+        record.bytes.truncate(value_start);
+    }
+    record.end_field(is_null);
+}
+
+fn quoted_field(
+    text: &[u8],
+    start: usize,
+    is_last: bool,
+    format: &Format,
+    charset: Charset,
+    record: &mut Record,
+) -> FieldStop {
     let quote = text[start];
     let escape = format.escaped.unwrap_or(quote);
+    let value_start = record.bytes.len();
     let mut at = start + 1;
-    let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote) } else { FieldStop::Incomplete };
+    let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote, text.len()) } else { FieldStop::Incomplete };
     loop {
-        let Some(found) = memchr2(quote, escape, &text[at..]).map(|found| at + found) else { return open };
+        let Some(found) = next_special(text, at, [quote, escape, escape], charset) else { return open };
         record.bytes.extend_from_slice(&text[at..found]);
         if text[found] != quote {
             let Some(&escaped) = text.get(found + 1) else { return open };
@@ -200,9 +269,9 @@ fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, recor
         }
         let behind = found + 1;
         match text.get(behind) {
-            None if is_last && format.is_of_dump => return FieldStop::Malformed(Malformed::Truncated),
+            None if is_last && format.is_of_dump => return FieldStop::Malformed(Malformed::Truncated, text.len()),
             None if is_last => {
-                record.end_field(false);
+                end_quoted(&text[start + 1..found], value_start, format, record);
                 return FieldStop::Line(behind);
             }
             None => return FieldStop::Incomplete,
@@ -216,14 +285,14 @@ fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, recor
         match separator(&text[behind..], is_last, format) {
             Separator::Incomplete => return FieldStop::Incomplete,
             Separator::Field(length) => {
-                record.end_field(false);
+                end_quoted(&text[start + 1..found], value_start, format, record);
                 return FieldStop::Field(behind + length);
             }
             Separator::Line(length) => {
-                record.end_field(false);
+                end_quoted(&text[start + 1..found], value_start, format, record);
                 return FieldStop::Line(behind + length);
             }
-            Separator::None if format.is_csv => return FieldStop::Malformed(Malformed::BehindQuote),
+            Separator::None if format.is_csv => return FieldStop::Malformed(Malformed::BehindQuote, behind),
             // LOAD DATA takes a quote that no separator follows for a part of the value.
             Separator::None => {
                 record.bytes.push(quote);
@@ -233,7 +302,7 @@ fn quoted_field(text: &[u8], start: usize, is_last: bool, format: &Format, recor
     }
 }
 
-enum Separator {
+pub(super) enum Separator {
     None,
     Field(usize),
     Line(usize),
@@ -241,7 +310,7 @@ enum Separator {
 }
 
 /// Which separator `text` begins with, and its length.
-fn separator(text: &[u8], is_last: bool, format: &Format) -> Separator {
+pub(super) fn separator(text: &[u8], is_last: bool, format: &Format) -> Separator {
     for (separator, is_line) in [(&format.lines_terminated, true), (&format.fields_terminated, false)] {
         if text.starts_with(separator) {
             return if is_line { Separator::Line(separator.len()) } else { Separator::Field(separator.len()) };
@@ -276,6 +345,8 @@ const fn unescaped(byte: u8) -> u8 {
 pub(super) struct RecordReader {
     source: Source,
     format: Format,
+    /// Of the fields, as far as they matter.
+    contents: Vec<Content>,
     block: Vec<u8>,
     start: usize,
     end: usize,
@@ -283,19 +354,26 @@ pub(super) struct RecordReader {
     limit_bytes: usize,
     /// Of `block[start]`.
     position: Position,
+    /// How often a record was split, or as much of it as was there.
+    #[cfg(test)]
+    pub(super) splits: u64,
 }
 
 impl RecordReader {
-    pub(super) fn new(source: Source, format: Format, limit_bytes: usize) -> Self {
+    pub(super) fn new(source: Source, format: Format, contents: Vec<Content>, limit_bytes: usize) -> Self {
+        let is_plain = contents.iter().all(|content| *content == Content::default());
         Self {
             source,
             format,
+            contents: if is_plain { Vec::new() } else { contents },
             block: vec![0; BLOCK_BYTES],
             start: 0,
             end: 0,
             at_end: false,
             limit_bytes,
             position: Position { line: 1, byte: 0 },
+            #[cfg(test)]
+            splits: 0,
         }
     }
 
@@ -309,14 +387,15 @@ impl RecordReader {
         let (format, mut record) = (self.format.clone(), Record::default());
         let plain =
             Format { fields_terminated: format.lines_terminated.clone(), enclosed: None, escaped: None, ..format };
-        self.read(&plain, &mut record)
+        self.read(&plain, &[], &mut record)
     }
 
     /// Reads the next record; false at the end of the input.
     pub(super) fn next(&mut self, record: &mut Record) -> Result<bool, RecordError> {
         let format = std::mem::replace(&mut self.format, Format::csv());
-        let read = self.read(&format, record);
-        self.format = format;
+        let contents = std::mem::take(&mut self.contents);
+        let read = self.read(&format, &contents, record);
+        (self.format, self.contents) = (format, contents);
         read
     }
 
@@ -333,22 +412,27 @@ impl RecordReader {
         Ok(())
     }
 
-    fn read(&mut self, format: &Format, record: &mut Record) -> Result<bool, RecordError> {
+    fn read(&mut self, format: &Format, contents: &[Content], record: &mut Record) -> Result<bool, RecordError> {
         loop {
             let text = &self.block[self.start..self.end];
             let position = self.position;
             if text.is_empty() && self.at_end {
                 return Ok(false);
             }
-            match split_record(text, self.at_end, format, record) {
+            #[cfg(test)]
+            (self.splits += 1);
+            match split_record(text, self.at_end, format, contents, record) {
                 Found::Record(length) => {
-                    let lines = memchr_iter(b'\n', &text[..length]).count() as u64;
-                    self.position = Position { line: position.line + lines, byte: position.byte + length as u64 };
-                    self.start += length;
+                    self.pass(length);
                     return Ok(true);
                 }
-                Found::Malformed(what) => {
-                    self.pass_line();
+                Found::Malformed(what @ Malformed::AmbiguousBits, _) => {
+                    // Its line may end anywhere.
+                    (self.at_end, self.start) = (true, self.end);
+                    return Err(RecordError::Malformed { what, position });
+                }
+                Found::Malformed(what, read) => {
+                    self.pass_malformed(read).map_err(RecordError::Input)?;
                     return Err(RecordError::Malformed { what, position });
                 }
                 Found::Incomplete if text.len() >= self.limit_bytes => {
@@ -356,22 +440,52 @@ impl RecordReader {
                     self.start = self.end;
                     return Err(RecordError::TooLarge { limit_bytes: self.limit_bytes, position });
                 }
-                Found::Incomplete => self.fill().map_err(RecordError::Input)?,
+                Found::Incomplete => self.fill_record().map_err(RecordError::Input)?,
             }
         }
     }
 
-    /// Goes on behind the line of a record that cannot be read.
-    fn pass_line(&mut self) {
-        let text = &self.block[self.start..self.end];
-        let length = memchr::memchr(b'\n', text).map_or(text.len(), |newline| newline + 1);
-        self.start += length;
-        self.position.line += 1;
+    fn pass(&mut self, length: usize) {
+        let text = &self.block[self.start..self.start + length];
+        self.position.line += memchr_iter(b'\n', text).count() as u64;
         self.position.byte += length as u64;
+        self.start += length;
+    }
+
+    /// Goes on behind a record of which this many bytes were read before it was known to be malformed: behind the line that
+    /// they end in. A line end among them may be one in quotes.
+    fn pass_malformed(&mut self, read: usize) -> Result<(), Error> {
+        self.pass(read);
+        loop {
+            let text = &self.block[self.start..self.end];
+            if let Some(newline) = memchr(b'\n', text) {
+                self.pass(newline + 1);
+                return Ok(());
+            }
+            self.pass(text.len());
+            if self.at_end {
+                return Ok(());
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads on in a record. Each time that a large one is split again, twice as much of it is there: all splits together read
+    /// no more than a few times its bytes.
+    fn fill_record(&mut self) -> Result<(), Error> {
+        let held = self.end - self.start;
+        let wanted = if held < BLOCK_BYTES { held + 1 } else { (held * 2).min(self.limit_bytes) };
+        self.fill()?;
+        while self.end - self.start < wanted && !self.at_end {
+            self.fill()?;
+        }
+        Ok(())
     }
 
     fn fill(&mut self) -> Result<(), Error> {
-        self.block.copy_within(self.start..self.end, 0);
+        if self.start > 0 {
+            self.block.copy_within(self.start..self.end, 0);
+        }
         self.end -= self.start;
         self.start = 0;
         if self.end == self.block.len() {

@@ -1,6 +1,6 @@
 //! Records and statements by cases, and what is written is read back.
 
-use std::io::Cursor;
+use std::io::{Cursor, Read};
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -8,13 +8,19 @@ use proptest::prelude::*;
 use super::records::{Malformed, Record, RecordError, RecordReader};
 use super::*;
 use crate::input::{Progress, Source};
+use crate::lexer::Charset;
 
 type Row = Vec<Option<String>>;
 
 /// The records of a text, read in pieces of any size; an error ends them.
 fn records(text: &[u8], format: &Format) -> (Vec<Row>, Option<String>) {
+    records_in(text, format, &[])
+}
+
+/// The same of fields with these contents.
+fn records_in(text: &[u8], format: &Format, contents: &[Content]) -> (Vec<Row>, Option<String>) {
     let source = Source::from_reader("rows", Cursor::new(text.to_vec())).unwrap();
-    let mut records = RecordReader::new(source, format.clone(), 1 << 20);
+    let mut records = RecordReader::new(source, format.clone(), contents.to_vec(), 1 << 20);
     let (mut record, mut found) = (Record::default(), Vec::new());
     loop {
         match records.next(&mut record) {
@@ -84,7 +90,9 @@ fn load_data() {
         separators.enclosed = Some(b"\"".to_vec());
     });
     assert_records("\"a\",\"b\"\n", &enclosed, &[&[A, B]]);
-    assert_records("NULL,\"NULL\",\\N,\"\\N\"\n", &enclosed, &[&[None, Some("NULL"), None, Some("N")]]);
+    assert_records("NULL,\"NULL\",\\N,\"\\N\"\n", &enclosed, &[&[None, Some("NULL"), None, None]]);
+    // Observed: `\NULL` is NULL too, and no other text with `\N` in it is.
+    assert_records("\\NULL,\"\\NULL\",\\N\\N,\"\\Nx\"\n", &enclosed, &[&[None, Some("NULL"), Some("NN"), Some("Nx")]]);
     assert_records("\"a\\\"b\"\"c\"d\",a\n", &enclosed, &[&[Some("a\"b\"c\"d"), A]]);
     let long = with(Format::load_data(), |separators| {
         separators.fields_terminated = Some(b"||".to_vec());
@@ -93,6 +101,114 @@ fn load_data() {
     assert_records("a||b|<>\nb|||a<><>\n", &long, &[&[A, Some("b|")], &[B, Some("|a<>")]]);
     let without_escapes = with(Format::load_data(), |separators| separators.escaped = Some(Vec::new()));
     assert_records("a\\\t\\N\n", &without_escapes, &[&[Some("a\\"), Some("\\N")]]);
+}
+
+#[test]
+fn second_bytes_of_characters_are_only_that() {
+    let shown = |text: &[u8], format: &Format| {
+        let (rows, error) = records_in(text, format, &[Content::default(), Content::Text(Charset::Sjis)]);
+        assert_eq!(error, None);
+        rows.concat().into_iter().map(|value| value.unwrap_or("NULL".to_owned())).collect::<Vec<_>>().join(" ")
+    };
+    // A lead byte counts in its own column alone, and an escape behind a whole character is one.
+    let tabs = Format::load_data();
+    assert_eq!(shown(b"\x95\\\t\t\x95\\\t\x95\\\n", &tabs), "\u{fffd}\t \u{fffd}\\ \u{fffd}\n");
+    assert_eq!(shown(b"1\t\x95\\\\\t\n2\t\\N\n3\t\x95", &tabs), "1 \u{fffd}\\\t 2 NULL 3 \u{fffd}");
+    let quotes = with(Format::load_data(), |separators| {
+        separators.fields_terminated = Some(b"|".to_vec());
+        separators.enclosed = Some(b"^".to_vec());
+    });
+    assert_eq!(shown(b"1|^\x81^\x81|\\^^\n2|\x81||\n", &quotes), "1 \u{fffd}^\u{fffd}|^ 2 \u{fffd}| ");
+}
+
+/// A pipe: each read gives a part, and no more than 64 KiB.
+struct Pipe(Cursor<Vec<u8>>);
+
+impl Read for Pipe {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = buffer.len().min(64 << 10);
+        self.0.read(&mut buffer[..length])
+    }
+}
+
+fn piped(text: Vec<u8>) -> RecordReader {
+    let source = Source::from_reader("rows", Pipe(Cursor::new(text))).unwrap();
+    RecordReader::new(source, Format::csv(), Vec::new(), 1 << 30)
+}
+
+#[test]
+fn a_large_record_of_a_pipe_is_not_split_anew_for_each_part() {
+    let value = "abc\"\"def,\n".repeat(2 << 20);
+    let mut records = piped(format!("1,\"{value}\"\n2,x\n").into_bytes());
+    let mut record = Record::default();
+    assert!(records.next(&mut record).unwrap());
+    assert_eq!(record.values().map(|value| value.unwrap().len()).collect::<Vec<_>>(), [1, (2 << 20) * 9]);
+    // A power of two for each doubling, and the parts of the first block.
+    assert!(records.splits < 20, "{}", records.splits);
+    assert!(records.next(&mut record).unwrap() && !records.next(&mut record).unwrap());
+}
+
+#[test]
+fn a_bad_record_ends_with_its_last_line() {
+    let long = "x".repeat(600 << 10);
+    for (text, rest, line) in [
+        ("1,\"a\n5,b\"x\n2,c\n".to_owned(), "2 c", 3),
+        (format!("1,\"a\"{long}\n2,c"), "2 c", 2),
+        (format!("1,\"{long}\n\n\"{long}\n2,c"), "2 c", 4),
+        ("1,\"a\n5,b\n2,c\n".to_owned(), "", 4),
+        ("1,\"a\"x".to_owned(), "", 1),
+    ] {
+        let (bytes, mut record) = (text.len() as u64, Record::default());
+        let mut records = piped(text.into_bytes());
+        assert!(matches!(records.next(&mut record), Err(RecordError::Malformed { .. })));
+        assert_eq!(records.position().line, line);
+        let values = if records.next(&mut record).unwrap() { record.values().flatten().collect() } else { Vec::new() };
+        assert_eq!(String::from_utf8(values.join(&b' ')).unwrap(), rest);
+        assert_eq!(records.position().byte, bytes);
+    }
+}
+
+#[test]
+fn leading_blank_lines_are_rows_of_one_column() {
+    let rows = |text: &str, columns| {
+        let shown = statements(text.as_bytes(), columns, Format::csv());
+        shown.into_iter().map(|row| row.replace("INSERT INTO `t` VALUES ", "")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(rows("\n\r\n\nx\n\ny\n", Columns::All), "1: ('') 2: ('') 3: ('') 4: ('x') 5: ('') 6: ('y')");
+    assert_eq!(rows("\n\n\"\"\n", Columns::All), "1: ('') 2: ('') 3: ('')");
+    assert_eq!(rows("\n\r\n1,2\n\n3,4", Columns::All), "3: ('1','2') 5: ('3','4')");
+    assert_eq!(rows("\n\n", Columns::All), "");
+    let named = || Columns::Named(vec![Field::plain("a")]);
+    assert_eq!(rows("\n\nx", named()).matches("('')").count(), 2);
+    let empty_is_null = with(Format::csv(), |separators| separators.null = Some(Vec::new()));
+    let found = statements(b"\n\nx\n", Columns::All, empty_is_null);
+    assert_eq!(found[..2], ["1: INSERT INTO `t` VALUES (NULL)", "2: INSERT INTO `t` VALUES (NULL)"]);
+}
+
+#[test]
+fn bits_are_bytes_of_their_number() {
+    let shown = |text: &[u8], bits, format: &Format| {
+        let (rows, error) = records_in(text, format, &[Content::Bits(bits), Content::default()]);
+        let value = |value: Option<String>| value.map_or("NULL".to_owned(), |value| value.escape_debug().to_string());
+        let rows = rows.into_iter().map(|row| row.into_iter().map(value).collect::<Vec<_>>().join(" "));
+        (rows.collect::<Vec<_>>().join("; "), error)
+    };
+    let dump = Format::load_data().of_dump();
+    let assert_rows = |text: &[u8], bits, rows: &str| assert_eq!(shown(text, bits, &dump), (rows.to_owned(), None));
+    assert_rows(b"\t\tx\n\n\ty\n\\\tz\n\\N\t\\N\n\0\t\n", 8, "\\t x; \\n y; \\\\ z; NULL NULL; \\0 ");
+    assert_rows(b"\\b\t1\n\\0\t2\n\t\n\t3\n", 16, "\\\\b 1; \\\\0 2; \\t\\n 3");
+    // A value of 14 bits is less than 0x5c4e.
+    assert_rows(b"\\N\t1\n\x3fN\t2\n", 14, "NULL 1; ?N 2");
+    for (text, bits) in [(&b"\\N\t1\n1\t2\n"[..], 15), (b"\\N\t\t1\n", 24)] {
+        assert_eq!(shown(text, bits, &dump), (String::new(), Some("AmbiguousBits at line 1".to_owned())));
+    }
+    let quotes = with(dump.clone(), |separators| {
+        separators.fields_terminated = Some(b",".to_vec());
+        separators.enclosed = Some(b"\"".to_vec());
+    });
+    let found = shown(b"\"\"\",1\n\",3\nNULL,4\n\\N,5\n\",\",2\n", 8, &quotes);
+    let expected = "\\\" 1; \\\" 3; NULL 4; NULL 5".to_owned();
+    assert_eq!(found, (expected, Some("AmbiguousBits at line 5".to_owned())));
 }
 
 #[test]
@@ -148,7 +264,7 @@ fn rows_become_literals() {
         ]
     );
     let fields = [("a", Encoding::Hex), ("b", Encoding::Omitted), ("c", Encoding::Base64), ("d", Encoding::Utf8)];
-    let named = fields.map(|(name, encoding)| Field { name: name.into(), encoding }).to_vec();
+    let named = fields.map(|(name, encoding)| Field::encoded(name, encoding)).to_vec();
     let found = statements(b"00fF\tx\tAAE=\tu\n0\tx\t\t\n\tx\t!\t\n", Columns::Named(named), Format::load_data());
     assert_eq!(
         found[0],

@@ -133,7 +133,7 @@ impl Reader<'_> {
             let Some((token, rest)) = self.rest.split_first() else { return Err("a column") };
             let is_variable = match &token.kind {
                 Kind::UserVariable(name) => {
-                    fields.push((Field { name: name.to_vec(), encoding: Encoding::Omitted }, true));
+                    fields.push((Field::encoded(name.to_vec(), Encoding::Omitted), true));
                     true
                 }
                 _ => false,

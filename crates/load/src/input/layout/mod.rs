@@ -22,6 +22,7 @@ use super::{Content, Member};
 pub use error::Error;
 use folder::Folder;
 pub use rows::{RowsColumns, RowsKind, RowsOptions, column_names};
+pub(crate) use tab::is_rowless_engine;
 
 /// The input of a load.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +32,19 @@ pub struct Input {
     /// Those of its parts that are folders.
     folders: Vec<PathBuf>,
     counted_tables: Vec<CountedTable>,
+    undefined_tables: Vec<UndefinedTable>,
+}
+
+/// A table that a dump without definitions has a file of: what it is, and how its rows are to be read, only the server knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UndefinedTable {
+    /// `None` for the schema of the session.
+    pub(crate) schema: Option<Vec<u8>>,
+    pub(crate) table: Vec<u8>,
+    /// Its file, for messages.
+    pub(crate) file: String,
+    /// Whether the dump has a file of its rows.
+    pub(crate) has_rows: bool,
 }
 
 /// A new table whose rows the dump has counted.
@@ -62,9 +76,10 @@ impl Input {
                 let folder = Folder::list(path)?;
                 input.parts.push(InputPart::of_folder(path, &folder));
                 input.folders.push(path.clone());
-                let Layout { members, counted_tables } = layout(&folder, rows)?;
+                let Layout { members, counted_tables, undefined_tables } = layout(&folder, rows)?;
                 input.members.extend(members);
                 input.counted_tables.extend(counted_tables);
+                input.undefined_tables.extend(undefined_tables);
             } else if path.exists() || !pattern::is_pattern(path) {
                 input.push_file(path, rows)?;
             } else {
@@ -114,6 +129,11 @@ impl Input {
         &self.counted_tables
     }
 
+    /// The tables of dumps without definitions.
+    pub(crate) fn undefined_tables(&self) -> &[UndefinedTable] {
+        &self.undefined_tables
+    }
+
     /// Whether it can be read a second time: a pipe cannot.
     pub(crate) fn can_be_read_again(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.size_bytes.is_some())
@@ -143,6 +163,7 @@ fn base_name(path: &Path) -> String {
 struct Layout {
     members: Vec<Member>,
     counted_tables: Vec<CountedTable>,
+    undefined_tables: Vec<UndefinedTable>,
 }
 
 impl Layout {
@@ -161,7 +182,7 @@ fn layout(folder: &Folder, rows: &RowsOptions) -> Result<Layout, Error> {
         }
         (true, false) => mydumper::layout(folder),
         (false, true) => shell::members(folder).map(Layout::of_members),
-        (false, false) if tab::is_layout(folder)? => tab::members(folder, rows).map(Layout::of_members),
+        (false, false) if tab::is_layout(folder)? => tab::layout(folder, rows),
         (false, false) => sql_folder::members(folder).map(Layout::of_members),
     }
 }

@@ -115,7 +115,11 @@ pub(super) fn layout(folder: &Folder) -> Result<Layout, Error> {
     }
     folder.refuse(LAYOUT, rows_of_dat.into_iter().map(|name| format!("{name}, which no .sql file loads")).collect())?;
     let counted_tables = counted_tables(&files, &schemas, &metadata);
-    if files.is_empty() { Err(Error::Empty { folder: folder.shown() }) } else { Ok(Layout { members, counted_tables }) }
+    if files.is_empty() {
+        Err(Error::Empty { folder: folder.shown() })
+    } else {
+        Ok(Layout { counted_tables, ..Layout::of_members(members) })
+    }
 }
 
 /// Adds the members that a file is read as.

@@ -252,7 +252,7 @@ impl Dump<'_> {
                 Some("UNHEX") => Encoding::Hex,
                 Some(other) => return refused(self.folder, format!("the column {column} is decoded by {other}")),
             };
-            fields.push(Field { name: column.clone().into_bytes(), encoding });
+            fields.push(Field::encoded(column.clone(), encoding));
         }
         let format = Format::load_data().of_dump().with(&Separators {
             fields_terminated: Some(options.fields_terminated_by.clone().into_bytes()),

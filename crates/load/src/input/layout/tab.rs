@@ -3,17 +3,23 @@
 //!
 //! Files are called as the server calls those of its tables (`od@002ed`), so names of tables come from the definitions. A
 //! `.sql` file has the triggers of its table too; they are read behind all rows, because they would change them. Views
-//! come last, each behind those that it names.
+//! come last, each behind those that it reads.
 
-use hortator_mysql::catalog::{ColumnKind, TableName, table_of_definition};
+mod columns;
+mod rowless;
+mod views;
+
+use hortator_mysql::catalog::{TableName, table_of_definition};
 use hortator_mysql::quote_identifier;
+pub(crate) use rowless::is_rowless_engine;
+use views::View;
 
 use super::folder::Folder;
 use super::sql_folder::is_sql;
-use super::{Error, Member, RowsColumns, RowsOptions};
-use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile};
+use super::{Error, Layout, Member, RowsColumns, RowsOptions, UndefinedTable};
+use crate::input::delimited::{Columns, Format, RowsFile};
 use crate::input::{Position, plain_name};
-use crate::lexer::{Charset, Dialect, Kind, Token, tokens};
+use crate::lexer::{Dialect, Kind, Token, tokens};
 
 const LAYOUT: &str = "a folder of mariadb-dump --tab or --dir (it has .txt files beside .sql files)";
 
@@ -49,30 +55,10 @@ struct Stages {
     rows: Vec<Member>,
     triggers: Vec<Member>,
     views: Vec<View>,
+    undefined_tables: Vec<UndefinedTable>,
 }
 
-struct View {
-    /// The schema, quoted, where the folder tells it.
-    schema: Option<Vec<u8>>,
-    /// Its name, quoted.
-    name: Vec<u8>,
-    /// What stands behind its name in its definition.
-    body: Vec<u8>,
-    members: [Member; 2],
-}
-
-impl View {
-    /// Whether its definition names the other one. Those of another schema have the schema's name before theirs.
-    fn names(&self, other: &Self) -> bool {
-        let name = match &other.schema {
-            Some(schema) if other.schema != self.schema => [schema, &b"."[..], &other.name].concat(),
-            _ => other.name.clone(),
-        };
-        memchr::memmem::find(&self.body, &name).is_some()
-    }
-}
-
-pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Member>, Error> {
+pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, Error> {
     let format = Format::load_data().of_dump().with(&options.separators)?;
     if format.escaped.is_none() && format.enclosed.is_none() && format.null.is_none() {
         return Err(Error::AmbiguousNull { folder: folder.shown() });
@@ -100,9 +86,10 @@ pub(super) fn members(folder: &Folder, options: &RowsOptions) -> Result<Vec<Memb
             read(&inner, Some(&schema), &mut stages)?;
         }
     }
-    let Stages { schemas, sequences, tables, rows, triggers, views } = stages;
-    let views = in_order(views).into_iter().flat_map(|view| view.members);
-    Ok([schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect())
+    let Stages { schemas, sequences, tables, rows, triggers, views, undefined_tables } = stages;
+    let views = views::in_order(views).into_iter().flat_map(|view| view.members);
+    let members = [schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect();
+    Ok(Layout { undefined_tables, ..Layout::of_members(members) })
 }
 
 /// The files of one schema.
@@ -119,66 +106,133 @@ impl SchemaFolder<'_> {
         let folder = self.folder;
         let strangers = folder.files().filter(|name| !is_sql(name) && !is_rows(name)).map(str::to_owned).collect();
         folder.refuse(LAYOUT, strangers)?;
-        let has_definitions = folder.files().any(is_sql);
+        let has_sql = folder.files().any(is_sql);
+        let (mut has_definitions, mut undefined) = (false, None);
         for name in folder.files().filter(|name| is_sql(name)) {
-            self.read_definition(name, stages)?;
+            if self.read_definition(name, stages)? {
+                has_definitions = true;
+            } else {
+                undefined = Some(name);
+            }
+        }
+        if let Some(name) = undefined.filter(|_| has_definitions) {
+            return Err(no_definition(folder, name));
         }
         for name in folder.files().filter(|name| is_rows(name)) {
             let stem = plain_name(name).trim_end_matches(".txt");
             if folder.find(&format!("{stem}.sql")).is_some() {
                 continue;
             }
-            if has_definitions {
+            if has_sql {
                 return Err(Error::missing(folder, &format!("{stem}.sql"), &format!("{name} has rows of its table")));
             }
-            // Of --no-create-info: the table is there already, under the name of the file.
-            let table = decoded_file_name(stem)
-                .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
-            self.add_rows(name, &table, Columns::All, "DEFAULT", "binary", stages);
+            self.add_undefined(name, Some(name), stem, stages)?;
         }
         Ok(())
     }
 
-    /// A `.sql` file: of a table, a view or a sequence.
-    fn read_definition(&self, name: &str, stages: &mut Stages) -> Result<(), Error> {
+    /// A file of `--no-create-info`: the table is there already, under the name of the file.
+    fn add_undefined(&self, name: &str, rows: Option<&str>, stem: &str, stages: &mut Stages) -> Result<(), Error> {
+        let folder = self.folder;
+        let table = decoded_file_name(stem)
+            .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
+        stages.undefined_tables.push(UndefinedTable {
+            schema: self.schema.map(<[u8]>::to_vec),
+            table: table.clone(),
+            file: folder.path_of(name).display().to_string(),
+            has_rows: rows.is_some(),
+        });
+        if let Some(rows) = rows {
+            self.add_rows(rows, &table, Columns::All, "DEFAULT", columns::BINARY, stages);
+        }
+        Ok(())
+    }
+
+    /// A `.sql` file: of a table, a view or a sequence. False for one of `--no-create-info`, which defines none of them.
+    fn read_definition(&self, name: &str, stages: &mut Stages) -> Result<bool, Error> {
         let folder = self.folder;
         let text = folder.read(name)?;
         let (definition, triggers) = split_triggers(&text);
-        let Some(created) = Created::find(definition) else {
-            let reason = "it defines no table, view or sequence".to_owned();
-            return Err(Error::unsupported(folder, name, reason));
-        };
-        let settings = self.settings(name, "SET sql_mode='NO_AUTO_VALUE_ON_ZERO', foreign_key_checks=0;\n");
-        let part = |text: &[u8], start| Member::part(&folder.path_of(name), text, start);
-        let definition_member = part(definition, Position { line: 1, byte: 0 });
-        match created.kind {
-            CreatedKind::Sequence => stages.sequences.extend([settings, definition_member]),
-            CreatedKind::View => stages.views.push(View {
-                schema: self.schema.map(quote_identifier),
-                name: quote_identifier(&created.name),
-                body: created.body.to_vec(),
-                members: [settings, definition_member],
-            }),
-            CreatedKind::Table => {
-                stages.tables.extend([settings, definition_member]);
-                let stem = plain_name(name).trim_end_matches(".sql");
-                let Some(rows) = folder.find(&format!("{stem}.txt")) else {
-                    return Err(Error::missing(folder, &format!("{stem}.txt"), &format!("{name} defines its table")));
-                };
-                let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
-                let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
-                let charset = self.rows_charset(name, definition)?;
-                let columns = columns_of(&created);
-                self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
-            }
+        let stem = plain_name(name).trim_end_matches(".sql");
+        let rows = folder.find(&format!("{stem}.txt"));
+        let created = Created::find(definition);
+        match &created {
+            Some(created) => self.add_created(created, definition, name, rows, stages)?,
+            None if has_only_settings(definition) => self.add_undefined(name, rows, stem, stages)?,
+            None => return Err(no_definition(folder, name)),
         }
         if !triggers.is_empty() {
             let start = Position {
                 line: 1 + memchr::memchr_iter(b'\n', definition).count() as u64,
                 byte: definition.len() as u64,
             };
-            stages.triggers.extend([self.settings(name, ""), part(triggers, start)]);
+            let triggers = Member::part(&folder.path_of(name), triggers, start);
+            stages.triggers.extend([self.settings(name, ""), triggers]);
         }
+        Ok(created.is_some())
+    }
+
+    /// What the file `name` defines, and its rows.
+    fn add_created(
+        &self,
+        created: &Created<'_>,
+        definition: &[u8],
+        name: &str,
+        rows: Option<&str>,
+        stages: &mut Stages,
+    ) -> Result<(), Error> {
+        let folder = self.folder;
+        let settings = self.settings(name, "SET sql_mode='NO_AUTO_VALUE_ON_ZERO', foreign_key_checks=0;\n");
+        let start = Position { line: 1, byte: 0 };
+        let definition_member = Member::part(&folder.path_of(name), definition, start);
+        match created.kind {
+            CreatedKind::Sequence => stages.sequences.extend([settings, definition_member]),
+            CreatedKind::View => stages.views.push(View {
+                schema: self.schema.map(<[u8]>::to_vec),
+                sources: views::sources(created.body),
+                name: created.name.clone(),
+                members: [settings, definition_member],
+            }),
+            CreatedKind::Table => {
+                stages.tables.extend([settings, definition_member]);
+                match rows {
+                    Some(rows) => self.add_rows_of(created, definition, name, rows, stages)?,
+                    None if self.is_rowless(created, definition) => {}
+                    None => {
+                        let rows = format!("{}.txt", plain_name(name).trim_end_matches(".sql"));
+                        return Err(Error::missing(folder, &rows, &format!("{name} defines its table")));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether mariadb-dump writes no rows for this table.
+    fn is_rowless(&self, created: &Created<'_>, definition: &[u8]) -> bool {
+        let name = TableName { schema: Vec::new(), table: created.name.clone() };
+        let of_engine = table_of_definition(&name, created.text);
+        of_engine.is_some_and(|table| is_rowless_engine(&table.engine))
+            || (rowless::is_rowless_in_mysql(&created.name)
+                && (self.schema == Some(b"mysql") || rowless::is_of_schema_mysql(definition)))
+    }
+
+    /// The rows of a table that the file `name` defines.
+    fn add_rows_of(
+        &self,
+        created: &Created<'_>,
+        definition: &[u8],
+        name: &str,
+        rows: &str,
+        stages: &mut Stages,
+    ) -> Result<(), Error> {
+        let unsupported = |file: &str, reason| Error::unsupported(self.folder, file, reason);
+        let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
+        let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
+            .map_err(|reason| unsupported(rows, reason))?;
+        let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
+        let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
+        self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
         Ok(())
     }
 
@@ -204,22 +258,6 @@ impl SchemaFolder<'_> {
         }));
     }
 
-    /// The character set of the rows. Without `--default-character-set`, each column has its own; else all have that, which
-    /// the definition names. utf8mb4 is what it names without the option.
-    fn rows_charset(&self, name: &str, definition: &[u8]) -> Result<String, Error> {
-        const NAMES: &[u8] = b"SET NAMES ";
-        let Some(at) = memchr::memmem::find(definition, NAMES) else { return Ok("binary".to_owned()) };
-        let rest = &definition[at + NAMES.len()..];
-        let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        let charset = String::from_utf8_lossy(&rest[..end]).into_owned();
-        if Charset::from_name(charset.as_bytes()) != Charset::AsciiSafe {
-            let reason =
-                format!("its rows are in {charset}, which is not supported: dump without --default-character-set");
-            return Err(Error::unsupported(self.folder, name, reason));
-        }
-        Ok(if charset == "utf8mb4" { "binary".to_owned() } else { charset })
-    }
-
     fn settings(&self, name: &str, more: &str) -> Member {
         let mut text = more.as_bytes().to_vec();
         if let Some(schema) = self.schema {
@@ -231,20 +269,19 @@ impl SchemaFolder<'_> {
     }
 }
 
-/// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID or an address is
-/// text there, although the rows are read as bytes.
-fn columns_of(created: &Created<'_>) -> Columns {
-    let name = TableName { schema: Vec::new(), table: created.name.clone() };
-    let Some(table) = table_of_definition(&name, created.text) else { return Columns::All };
-    let field = |column: hortator_mysql::catalog::Column| Field {
-        encoding: match column.kind {
-            _ if column.generated => Encoding::Omitted,
-            ColumnKind::FixedBinary => Encoding::Utf8,
-            _ => Encoding::Plain,
-        },
-        name: column.name,
-    };
-    Columns::Named(table.columns.into_iter().map(field).collect())
+fn no_definition(folder: &Folder, name: &str) -> Error {
+    Error::unsupported(folder, name, "it defines no table, view or sequence".to_owned())
+}
+
+/// Whether all of its statements are SETs, or it has none.
+fn has_only_settings(text: &[u8]) -> bool {
+    let mut is_first = true;
+    tokens(text, &Dialect::mariadb(u32::MAX)).all(|token| {
+        let is_end = token.is_symbol(b";");
+        let is_fine = !is_first || is_end || token.is_word(b"SET");
+        is_first = is_end;
+        is_fine
+    })
 }
 
 /// Divides a `.sql` file before its triggers.
@@ -299,20 +336,6 @@ impl<'t> Created<'t> {
         let end = rest.find(|token| token.is_symbol(b";")).map_or(text.len(), |token| token.offset);
         Some(Self { kind, name, text: &text[start..end], body: &text[found.end..end] })
     }
-}
-
-/// The views, each behind those that its definition names; those of a circle in the order of their files.
-fn in_order(mut views: Vec<View>) -> Vec<View> {
-    let mut ordered = Vec::with_capacity(views.len());
-    while !views.is_empty() {
-        let names_none = |&index: &usize| {
-            let mut others = views.iter().enumerate().filter(|(other, _)| *other != index);
-            !others.any(|(_, other)| views[index].names(other))
-        };
-        let next = (0..views.len()).find(names_none).unwrap_or(0);
-        ordered.push(views.remove(next));
-    }
-    ordered
 }
 
 /// The name of a schema or table whose file is called so: `@002e` is a dot. Letters beyond ASCII have shorter codes, which

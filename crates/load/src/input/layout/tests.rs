@@ -52,19 +52,67 @@ fn a_file_that_is_there_plain_and_compressed_is_refused() {
 }
 
 #[test]
-fn a_view_stands_behind_the_views_that_it_names() {
+fn a_view_stands_behind_the_views_that_it_reads() {
     let view =
         |body: &str| format!("/*!50001 DROP VIEW IF EXISTS `v`*/;\n/*!50001 CREATE */ /*!50001 VIEW {body} */;\n");
     let table = "CREATE TABLE `t` (`v` int);\n";
     let found = members_of(&[
         ("a/u.sql", &view("`u` AS select `v`.`v` AS `v` from `v`")),
-        ("a/v.sql", &view("`v` AS select `v`.`v` AS `v` from `b`.`v`")),
+        ("a/v.sql", &view("`v` AS select `v`.`v` AS `u` from `b`.`v`")),
         ("b/t.sql", table),
         ("b/t.txt", ""),
         ("b/v.sql", &view("`v` AS select `t`.`v` AS `v` from `t`")),
     ]);
     let found: Vec<_> = found.unwrap().into_iter().filter(|name| !name.starts_with("(settings")).collect();
     assert_eq!(found, ["b/t.sql", "b/t.txt", "b/v.sql", "a/v.sql", "a/u.sql"]);
+}
+
+#[test]
+fn only_tables_with_rows_of_their_own_need_a_file_of_rows() {
+    let rows = [("a.sql", "CREATE TABLE `a` (`id` int) ENGINE=InnoDB;\n"), ("a.txt", "")];
+    let found = |name: &str, text: &str| members_of(&[&rows[..], &[(name, text)]].concat()).map(drop);
+    let columns = "(\n  `id` int(11) DEFAULT NULL\n)";
+    for engine in
+        ["MRG_MyISAM DEFAULT CHARSET=utf8mb4 UNION=(`a`)", "FEDERATED", "CONNECT `TABLE_TYPE`='CSV'", "SPIDER"]
+    {
+        assert_eq!(found("t.sql", &format!("CREATE TABLE `t` {columns} ENGINE={engine};\n")), Ok(()));
+    }
+    for engine in ["InnoDB", "CSV", "BLACKHOLE", "MyISAM COMMENT='ENGINE=FEDERATED'"] {
+        let error = found("t.sql", &format!("CREATE TABLE `t` {columns} ENGINE={engine};\n")).unwrap_err();
+        assert!(error.contains("lacks the file t.txt (t.sql defines its table)"), "{error}");
+    }
+    let log = format!("CREATE TABLE IF NOT EXISTS `slow_log` {columns} ENGINE=CSV;\n");
+    let of_schema = |schema| format!("-- Host: localhost    Database: {schema}\n--\n{log}");
+    assert_eq!(found("slow_log.sql", &of_schema("mysql")), Ok(()));
+    assert!(found("slow_log.sql", &of_schema("shop")).unwrap_err().contains("lacks the file slow_log.txt"));
+    let folders = [("mysql/slow_log.sql", &log[..]), ("shop/a.sql", rows[0].1), ("shop/a.txt", "")];
+    assert_eq!(members_of(&folders).map(drop), Ok(()));
+}
+
+#[test]
+fn columns_in_which_characters_look_like_separators_are_refused() {
+    let error = |definition: &str| members_of(&[("t.sql", definition), ("t.txt.gz", "")]).map(drop);
+    let table =
+        |column: &str, options: &str| format!("CREATE TABLE `t` (\n  `id` int(11),\n  `v` {column}\n) {options};\n");
+    for charset in ["ucs2", "utf16", "utf16le", "utf32"] {
+        for (column, of_table) in [
+            (format!("varchar(5) CHARACTER SET {charset}"), "latin1".to_owned()),
+            (format!("enum('a') COLLATE {charset}_bin"), "latin1".to_owned()),
+            ("text".to_owned(), charset.to_owned()),
+        ] {
+            let definition = table(&column, &format!("ENGINE=InnoDB DEFAULT CHARSET={of_table}"));
+            let found = error(&definition).unwrap_err();
+            assert!(found.contains(&format!("cannot load DIR/t.txt.gz: column v is in {charset}")), "{found}");
+            // Rows that the dump has converted have other bytes.
+            assert_eq!(error(&format!("/*!40101 SET NAMES latin1 */;\n{definition}")), Ok(()));
+        }
+    }
+    assert_eq!(error(&table("int(11)", "ENGINE=InnoDB DEFAULT CHARSET=utf16")), Ok(()));
+    assert_eq!(error(&table("text CHARACTER SET sjis", "ENGINE=InnoDB DEFAULT CHARSET=ujis")), Ok(()));
+    // Of --skip-create-options.
+    assert_eq!(error(&table("text CHARACTER SET ujis", "")), Ok(()));
+    let found = error(&table("text CHARACTER SET sjis", "")).unwrap_err();
+    assert!(found.contains("not certain which of its columns are in sjis"), "{found}");
 }
 
 #[test]

@@ -82,3 +82,33 @@ fn what_is_unknown_is_left_to_others() {
         assert_eq!(parse(&name("s", "t"), &TEXT.as_bytes()[..length], false), None, "{length}");
     }
 }
+
+#[test]
+fn types_with_their_character_sets() {
+    let shown = |text: &str| {
+        let types = types(text.as_bytes())?;
+        let one = |column: &ColumnType| {
+            let length = column.length.map(|length| format!("({length})")).unwrap_or_default();
+            format!("{}{length} {}", column.name, column.charset.as_deref().unwrap_or("-"))
+        };
+        Some(types.iter().map(one).collect::<Vec<_>>().join(", "))
+    };
+    let expected = "bigint(20) -, varchar(20) latin1, int(11) -, int(11) -, datetime -, int(11) -";
+    assert_eq!(shown(TEXT).as_deref(), Some(expected));
+    let text = "CREATE TABLE `t` (
+  `a` enum('CHARACTER SET sjis','b') DEFAULT 'COLLATE big5_bin' COMMENT 'CHARSET=gbk',
+  `b` longtext COLLATE sjis_bin NOT NULL,
+  `c` char(3) CHARACTER SET ucs2 COLLATE ucs2_bin DEFAULT (convert('x' using gbk)),
+  `d` json DEFAULT NULL,
+  `e` bit(9) NOT NULL /*!80023 INVISIBLE */,
+  `f` varchar(5) COLLATE uca1400_ai_ci,
+  KEY `a` (`a`)
+)";
+    let columns = "enum cp932, longtext sjis, char(3) ucs2, json -, bit(9) -, varchar(5) cp932";
+    assert_eq!(
+        shown(&format!("{text} ENGINE=InnoDB DEFAULT CHARSET=cp932 COLLATE=cp932_bin")).as_deref(),
+        Some(columns)
+    );
+    assert_eq!(shown(&format!("{text} ENGINE=InnoDB COLLATE=cp932_bin")).as_deref(), Some(columns));
+    assert_eq!(shown(&format!("{text} ENGINE=InnoDB")), None);
+}

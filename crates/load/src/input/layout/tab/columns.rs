@@ -1,0 +1,112 @@
+//! How the rows of a table are written in its `.txt` file, by the table's definition.
+//!
+//! `SELECT … INTO OUTFILE` writes a text in the character set of its column, unless the dump asks for another. It escapes
+//! the bytes of a character of one byte only. So in some character sets a byte that looks like an escape is a part of a
+//! character, and in others a character looks like the end of a field.
+
+use hortator_mysql::catalog::{ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
+
+use crate::input::delimited::{Columns, Content, Encoding, Field, Format};
+use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_wide, tokens};
+
+/// The character set of the session for rows whose columns have each its own.
+pub(super) const BINARY: &str = "binary";
+
+/// The character set of the rows. Without `--default-character-set`, each column has its own; else all have that, which
+/// the definition names. utf8mb4 is what it names without the option.
+pub(super) fn rows_charset(definition: &[u8]) -> Result<String, String> {
+    const NAMES: &[u8] = b"SET NAMES ";
+    let Some(at) = memchr::memmem::find(definition, NAMES) else { return Ok(BINARY.to_owned()) };
+    let rest = &definition[at + NAMES.len()..];
+    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    let charset = String::from_utf8_lossy(&rest[..end]).into_owned();
+    if Charset::from_name(charset.as_bytes()) != Charset::AsciiSafe {
+        return Err(format!("its rows are in {charset}, which is not supported: dump without --default-character-set"));
+    }
+    Ok(if charset == "utf8mb4" { BINARY.to_owned() } else { charset })
+}
+
+/// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID, an address
+/// and JSON are text there, although the rows are read as bytes.
+pub(super) fn of_definition(
+    table: &[u8],
+    definition: &[u8],
+    rows_charset: &str,
+    format: &Format,
+) -> Result<Columns, String> {
+    let name = TableName { schema: Vec::new(), table: table.to_owned() };
+    let types = types_of_definition(definition);
+    let (Some(table), Some(types)) = (table_of_definition(&name, definition), types) else {
+        return match uncertain_type(definition).filter(|_| rows_charset == BINARY) {
+            None => Ok(Columns::All),
+            Some(uncertain) => Err(format!(
+                "it is not certain which of its columns are {uncertain}: dump without --skip-create-options and \
+                 --skip-quote-names"
+            )),
+        };
+    };
+    let field = |(column, column_type): (hortator_mysql::catalog::Column, ColumnType)| {
+        let encoding = match column.kind {
+            _ if column.generated => Encoding::Omitted,
+            ColumnKind::FixedBinary => Encoding::Utf8,
+            // MySQL takes no JSON of bytes (error 3144).
+            _ if column_type.name == "json" && rows_charset == BINARY => Encoding::Utf8,
+            _ => Encoding::Plain,
+        };
+        let content = match &column_type.charset {
+            _ if rows_charset != BINARY => Content::default(),
+            Some(charset) => Content::Text(splittable(&column.name, charset, format)?),
+            None if column_type.name == "bit" && !escapes_numbers(format) => {
+                Content::Bits(column_type.length.unwrap_or(1))
+            }
+            None => Content::default(),
+        };
+        Ok(Field { content, ..Field::encoded(column.name, encoding) })
+    };
+    let fields: Result<_, String> = table.columns.into_iter().zip(types).map(field).collect();
+    fields.map(Columns::Named)
+}
+
+/// Whether the server escapes numbers, and bits: where what stands around a field is a part of a number.
+fn escapes_numbers(format: &Format) -> bool {
+    let first = format.enclosed.or(format.fields_terminated.first().copied());
+    first.is_some_and(|byte| b".0123456789e+-".contains(&byte))
+}
+
+/// How to tell the characters of a column from separators; why not, where they cannot be told apart.
+fn splittable(column: &[u8], charset: &str, format: &Format) -> Result<Charset, String> {
+    let known = Charset::from_name(charset.as_bytes());
+    // In ucs2, U+0905 begins with a tab.
+    if is_wide(charset) || (known != Charset::AsciiSafe && !format.is_ascii()) {
+        return Err(format!(
+            "column {} is in {charset}, whose characters cannot be told from separators there: dump this table as SQL, \
+             without --tab",
+            String::from_utf8_lossy(column)
+        ));
+    }
+    Ok(known)
+}
+
+/// What a definition names first that decides where fields end: a character set in which not every byte that looks like ASCII
+/// is, or BIT.
+fn uncertain_type(definition: &[u8]) -> Option<String> {
+    tokens(definition, &Dialect::mariadb(u32::MAX)).find_map(|token| {
+        let Kind::Word(word) = token.kind else { return None };
+        let word = String::from_utf8_lossy(word).to_ascii_lowercase();
+        let charset = word.split('_').next()?;
+        if word == "bit" { Some("BIT".to_owned()) } else { (!is_ascii_safe(charset)).then(|| format!("in {charset}")) }
+    })
+}
+
+#[test]
+fn json_and_addresses_are_text_among_bytes() {
+    let definition =
+        b"CREATE TABLE `t` (\n  `j` json DEFAULT NULL,\n  `a` inet6 NOT NULL,\n  `c` longtext NOT NULL\n) \
+                       ENGINE=InnoDB DEFAULT CHARSET=utf8mb4";
+    let encodings = |charset| match of_definition(b"t", definition, charset, &Format::load_data()) {
+        Ok(Columns::Named(fields)) => fields.into_iter().map(|field| field.encoding).collect(),
+        _ => Vec::new(),
+    };
+    assert_eq!(encodings(BINARY), [Encoding::Utf8, Encoding::Utf8, Encoding::Plain]);
+    assert_eq!(encodings("latin1"), [Encoding::Plain, Encoding::Utf8, Encoding::Plain]);
+}

@@ -1,0 +1,121 @@
+//! The check of tables that the dump has rows for and does not define: the server's tables must be such that their rows can be
+//! split into fields, or need no rows. Nothing has run then.
+
+use hortator_mysql::{Connection, Error, quote_string};
+
+use super::Options;
+use crate::input::{UndefinedTable, is_rowless_engine};
+use crate::lexer::is_ascii_safe;
+use crate::report::Failure;
+
+/// What is wrong with these tables. One that is not there is left to its first statement.
+pub(super) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, Error>) -> Result<Vec<Failure>, Error> {
+    let tables = options.input.undefined_tables();
+    if tables.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut connection = connect()?;
+    let folds = connection.fetch(b"SELECT @@lower_case_table_names")?;
+    let folds = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
+    let mut failures = Vec::new();
+    for table in tables {
+        let mapped = |schema: &Vec<u8>| {
+            let rewriting = &options.filter.rewriting;
+            rewriting.mapped_schema(schema, folds).map_or_else(|| schema.clone(), <[u8]>::to_vec)
+        };
+        let schema = table.schema.as_ref().map(mapped);
+        let found = FoundTable::look_up(&mut connection, schema.as_deref(), &table.table)?;
+        failures.extend(refusal(table, found.as_ref()).map(Failure::of_load));
+    }
+    Ok(failures)
+}
+
+/// A table or view as it is on the server.
+struct FoundTable {
+    /// `None` for a view.
+    engine: Option<String>,
+    /// The columns that are texts, each with its character set.
+    charsets: Vec<(String, String)>,
+    /// A BIT column of more than one byte.
+    bits: Option<String>,
+}
+
+impl FoundTable {
+    fn look_up(connection: &mut Connection, schema: Option<&[u8]>, table: &[u8]) -> Result<Option<Self>, Error> {
+        let schema = schema.map_or_else(|| b"DATABASE()".to_vec(), quote_string);
+        let condition =
+            [b" WHERE TABLE_SCHEMA = ".as_slice(), &schema, b" AND TABLE_NAME = ", &quote_string(table)].concat();
+        let mut fetch = |select: &str, more: &str| {
+            let rows = connection.fetch(&[select.as_bytes(), &condition, more.as_bytes()].concat())?;
+            let text = |value: Option<Vec<u8>>| value.map(|value| String::from_utf8_lossy(&value).into_owned());
+            let rows = rows.into_iter().map(|row| row.into_iter().map(text).collect::<Vec<_>>());
+            Ok::<_, Error>(rows.collect::<Vec<_>>())
+        };
+        let tables = fetch("SELECT ENGINE FROM information_schema.TABLES", "")?;
+        let Some(engine) = tables.into_iter().flatten().next() else { return Ok(None) };
+        let columns = fetch(
+            "SELECT COLUMN_NAME, CHARACTER_SET_NAME FROM information_schema.COLUMNS",
+            " AND CHARACTER_SET_NAME IS NOT NULL ORDER BY ORDINAL_POSITION",
+        )?;
+        let charsets = columns.into_iter().filter_map(|row| {
+            let mut values = row.into_iter().flatten();
+            Some((values.next()?, values.next()?))
+        });
+        let bits = fetch(
+            "SELECT COLUMN_NAME FROM information_schema.COLUMNS",
+            " AND DATA_TYPE = 'bit' AND NUMERIC_PRECISION > 8 ORDER BY ORDINAL_POSITION",
+        )?;
+        let bits = bits.into_iter().flatten().flatten().next();
+        Ok(Some(Self { engine, charsets: charsets.collect(), bits }))
+    }
+}
+
+/// Why the rows of a table cannot be loaded.
+fn refusal(table: &UndefinedTable, found: Option<&FoundTable>) -> Option<String> {
+    let file = &table.file;
+    if !table.has_rows {
+        let is_rowless = |engine: &String| is_rowless_engine(engine.as_bytes());
+        let needs_none = found.is_some_and(|found| found.engine.as_ref().is_none_or(is_rowless));
+        return (!needs_none).then(|| {
+            format!(
+                "cannot load {file}: it has no .txt file beside it, and is not of a view on the server: get a complete copy \
+                 of the dump, or move it elsewhere"
+            )
+        });
+    }
+    let found = found?;
+    let uncertain = found.charsets.iter().find(|(_, charset)| !is_ascii_safe(charset));
+    let what = match (uncertain, &found.bits) {
+        (Some((column, charset)), _) => {
+            format!("column {column} of the table is in {charset}, whose characters may contain separators")
+        }
+        (None, Some(column)) => format!("column {column} of the table is a BIT, whose bytes may be separators"),
+        (None, None) => return None,
+    };
+    Some(format!(
+        "cannot load {file}: {what}, and the dump has no definition that says so of its rows: dump without \
+         --no-create-info, or as SQL without --tab"
+    ))
+}
+
+#[test]
+fn what_is_refused() {
+    let table = |has_rows| UndefinedTable { schema: None, table: b"t".to_vec(), file: "t".to_owned(), has_rows };
+    let found = |engine: Option<&str>, charset: &str| FoundTable {
+        engine: engine.map(str::to_owned),
+        charsets: vec![("a".to_owned(), "utf8mb4".to_owned()), ("b".to_owned(), charset.to_owned())],
+        bits: None,
+    };
+    let is_refused = |has_rows, found: Option<&FoundTable>| refusal(&table(has_rows), found).is_some();
+    for charset in ["sjis", "cp932", "gbk", "big5", "euckr", "gb18030", "ucs2", "utf16", "utf16le", "utf32"] {
+        assert!(is_refused(true, Some(&found(Some("InnoDB"), charset))), "{charset}");
+    }
+    assert!(!is_refused(true, Some(&found(Some("InnoDB"), "ujis"))));
+    let bits = FoundTable { bits: Some("c".to_owned()), ..found(Some("InnoDB"), "ujis") };
+    assert!(is_refused(true, Some(&bits)));
+    assert!(!is_refused(true, None));
+    assert!(!is_refused(false, Some(&found(None, "ujis"))));
+    assert!(!is_refused(false, Some(&found(Some("MRG_MyISAM"), "ujis"))));
+    assert!(is_refused(false, Some(&found(Some("InnoDB"), "ujis"))));
+    assert!(is_refused(false, None));
+}
