@@ -60,6 +60,7 @@ impl Applier {
             done.map_err(|found| Error::Event { place: place.to_owned(), found })?;
         }
         // Behind the rules: what they leave out needs none.
+        self.check_interrupted(events, place)?;
         self.name_collations(events, place)?;
         self.convert_times(events, &format, place)
     }
