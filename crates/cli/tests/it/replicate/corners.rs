@@ -203,6 +203,30 @@ fn a_source_that_was_reset() {
     assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.t"), [["1"]]);
 }
 
+/// By GTID, the source would go on behind the first transaction that has it.
+#[test]
+fn a_gtid_that_is_used_again() {
+    let fan_in = FanIn::new(1, &[]);
+    let agent = fan_in.start();
+    write(&fan_in, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT) ENGINE=InnoDB", "INSERT INTO d1.t VALUES (1)"]);
+    write(&fan_in, &["INSERT INTO d1.t VALUES (2)", "SET SESSION gtid_seq_no = 3", "INSERT INTO d1.t VALUES (3)"]);
+    fan_in.catch_up();
+    drop(agent);
+    let agent = fan_in.start_only();
+    stops_with(&fan_in, "a transaction before has the same GTID");
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.t ORDER BY id"), [["1"], ["2"], ["3"]]);
+    run(&fan_in.target, &["UPDATE hortator.replicate_positions SET gtid = '' WHERE source = 's1'"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    write(&fan_in, &["INSERT INTO d1.t VALUES (4)"]);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    drop(agent);
+    let _agent = fan_in.start_only();
+    write(&fan_in, &["INSERT INTO d1.t VALUES (5)"]);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
 #[test]
 fn a_pause_in_the_middle_of_rows_that_cannot_roll_back() {
     let fan_in = FanIn::new(1, &[]);
