@@ -11,6 +11,7 @@ mod corners;
 mod failing_servers;
 pub mod fan_in;
 mod files;
+mod interrupted;
 mod kills;
 mod large_transactions;
 mod monitoring;

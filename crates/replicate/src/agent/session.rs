@@ -79,6 +79,8 @@ pub(super) struct Session<'t> {
     taken: Option<GtidState>,
     /// Nothing behind this place of the log is taken.
     until: Option<LogPosition>,
+    /// The first transaction must stand behind it in the source's log.
+    behind: Option<SourcePosition>,
 }
 
 impl<'t> Session<'t> {
@@ -104,6 +106,7 @@ impl<'t> Session<'t> {
             seen: (0, 1),
             taken: None,
             until: None,
+            behind: None,
         }
     }
 
@@ -154,7 +157,7 @@ impl<'t> Session<'t> {
                 let at = at.clone();
                 // Another host of the source has other files.
                 if task.options.hosts.len() == 1 || at.gtid.set().is_some() {
-                    source::check_history(&mut connection, &at)?;
+                    self.behind = source::check_history(&mut connection, &at)?.then(|| at.clone());
                 }
                 let tables = copying::tables_to_copy(task, self.target)?;
                 if !tables.is_empty() {
@@ -277,12 +280,14 @@ impl<'t> Session<'t> {
         match arrival {
             Arrival::Format(event) => applier.format(&event)?,
             Arrival::Part(part) => {
+                self.check_first(&part.position)?;
                 self.uncommitted.take_part(&part);
                 if !self.skips && !self.is_ignored(part.server_id) {
                     applier.apply_part(part)?;
                 }
             }
             Arrival::Transaction(transaction) => {
+                self.check_first(&transaction.position)?;
                 while !applier.make_room()? {
                     self.note(applier, false);
                 }
@@ -318,6 +323,12 @@ impl<'t> Session<'t> {
             }
         }
         Ok(())
+    }
+
+    /// Looks at the first transaction, which ends there, or its first part.
+    fn check_first(&mut self, end: &LogPosition) -> Result<(), Error> {
+        let Some(at) = self.behind.take() else { return Ok(()) };
+        Ok(source::check_first(end, &at)?)
     }
 
     fn flush(&mut self, applier: &mut Applier) -> Result<(), Error> {

@@ -4,6 +4,7 @@ mod begun;
 mod charset;
 mod conversion;
 mod group;
+mod interrupted;
 mod large;
 mod merged;
 mod misfit;

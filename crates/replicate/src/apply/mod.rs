@@ -25,6 +25,7 @@ mod session;
 mod shared_definitions;
 mod source_collations;
 mod statement_session;
+mod statement_settings;
 mod target_tables;
 mod temporary_tables;
 mod tolerated;

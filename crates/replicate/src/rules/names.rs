@@ -269,3 +269,10 @@ pub(crate) struct CreatedTable {
     /// An older table would be dropped.
     pub(crate) replaces: bool,
 }
+
+impl CreatedTable {
+    /// Whether it is this table.
+    pub(crate) fn is(&self, schema: &[u8], table: &[u8]) -> bool {
+        (&self.schema[..], &self.table[..]) == (schema, table)
+    }
+}

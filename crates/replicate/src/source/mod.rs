@@ -25,5 +25,5 @@ pub(crate) use mysql_gtids::has_gtids;
 pub use queue::{Arrival, Popped, Queue, Receiver, Sender};
 pub use reader::read;
 pub use restart::has_restarted;
-pub use start::{check_history, first_position, log_end, request};
+pub use start::{check_first, check_history, first_position, log_end, request};
 pub(crate) use start::{log_end_in, log_end_query, with_gtid};

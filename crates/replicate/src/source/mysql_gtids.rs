@@ -50,6 +50,8 @@ pub(super) fn at_position(host: &ConnectOptions, at: &LogPosition, server_id: u3
     let mut reader = EventReader::default();
     let mut set = GtidSet::default();
     let mut position = u64::from(FIRST_POSITION);
+    // The place where the file begins is that of its first event behind the format description.
+    let mut wanted = at.position;
     let file = String::from_utf8_lossy(&at.file).into_owned();
     let not_between = |found: String| {
         Error::Unfit(format!(
@@ -63,25 +65,31 @@ pub(super) fn at_position(host: &ConnectOptions, at: &LogPosition, server_id: u3
         if header.is_artificial() || header.kind.is_heartbeat() {
             continue;
         }
-        if position >= at.position {
-            return match position == at.position && BETWEEN.contains(&header.kind) {
+        // The GTIDs before the file stand behind the places where it and they begin.
+        if let Content::PreviousGtids(before) = &event.content {
+            set = before.clone();
+        }
+        let length = u64::from(header.length_bytes);
+        if position == wanted && header.kind == EventKind::FORMAT_DESCRIPTION {
+            wanted += length;
+        }
+        if position >= wanted {
+            return match position == wanted && BETWEEN.contains(&header.kind) {
                 true => Ok(GtidState::MySql(set)),
-                false if position == at.position => Err(not_between(format!("{} begins there", header.kind))),
+                false if position == wanted => Err(not_between(format!("{} begins there", header.kind))),
                 false => Err(not_between(format!("an event ends at {position}"))),
             };
         }
-        match event.content {
-            Content::PreviousGtids(before) => set = before,
-            Content::MySqlGtid(Some(gtid)) => set.add(&gtid),
-            _ => {}
+        if let Content::MySqlGtid(Some(gtid)) = event.content {
+            set.add(&gtid);
         }
-        position += u64::from(header.length_bytes);
+        position += length;
         // What is behind belongs to the next file.
         if header.kind == EventKind::ROTATE {
             break;
         }
     }
-    match position == at.position {
+    match position == wanted {
         true => Ok(GtidState::MySql(set)),
         false => Err(not_between(format!("the log ends at {position}"))),
     }

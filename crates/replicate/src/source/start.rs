@@ -71,7 +71,7 @@ pub fn first_position(
         }
         Start::Gtid(gtid) if is_mariadb == gtid.set().is_none() => {
             let at = SourcePosition { gtid: gtid.clone(), ..SourcePosition::default() };
-            check_history(connection, &at).map(|()| at)
+            check_history(connection, &at).map(|_| at)
         }
         Start::Gtid(gtid) => Err(Error::Unfit(format!(
             "the start `gtid:{gtid}` is one of {}, and the source is a server of {}",
@@ -100,33 +100,54 @@ pub(crate) fn with_gtid(connection: &mut Connection, position: LogPosition) -> R
 /// that has lost the end of the log, and another server at the same address make it another one, which MariaDB notices only
 /// until the new log has as many transactions.
 ///
+/// True where the source says so: what comes behind the GTID stands behind that place. See [`check_first`].
+///
 /// # Errors
 /// [`Error::Unfit`] where it is another one. Where the source does not say, it passes: a file that is purged, an account that
 /// may not ask.
-pub fn check_history(connection: &mut Connection, at: &SourcePosition) -> Result<(), Error> {
+pub fn check_history(connection: &mut Connection, at: &SourcePosition) -> Result<bool, Error> {
     if let Some(set) = at.gtid.set() {
-        return mysql_gtids::check(connection, at, set);
+        return mysql_gtids::check(connection, at, set).map(|()| false);
     }
     if !connection.version().is_mariadb() {
         return match mysql_gtids::check_size(connection, &at.position) {
             Some(size) => Err(another_log(at, &format!("ends at {size}"))),
-            None => Ok(()),
+            None => Ok(false),
         };
     }
     let is_checkable = at.gtid.position().domains() == 1;
-    let Ok(files) = texts(connection, b"SHOW BINARY LOGS") else { return Ok(()) };
+    let Ok(files) = texts(connection, b"SHOW BINARY LOGS") else { return Ok(false) };
     let name = String::from_utf8_lossy(&at.position.file);
     let size = files.iter().find(|row| row.first().is_some_and(|file| *file == name)).and_then(|row| row.get(1));
-    let Some(size) = size.filter(|_| is_checkable).and_then(|size| size.parse::<u64>().ok()) else { return Ok(()) };
+    let Some(size) = size.filter(|_| is_checkable).and_then(|size| size.parse::<u64>().ok()) else { return Ok(false) };
     let there = if size < at.position.position { None } else { Some(with_gtid(connection, at.position.clone())?.gtid) };
     let there = match there {
-        Some(there) if there == at.gtid || there.position().domains() > 1 => return Ok(()),
+        Some(there) if there == at.gtid => return Ok(true),
+        Some(there) if there.position().domains() > 1 => return Ok(false),
         // MariaDB says NULL in the middle of an event.
         Some(there) if there.is_empty() => "has no transaction's end there".to_owned(),
         Some(there) => format!("has GTID {there} there"),
         None => format!("ends at {size}"),
     };
     Err(another_log(at, &there))
+}
+
+/// Whether the first transaction that a source sends by GTID, up to `end`, stands behind the place that has this GTID in its log.
+/// Otherwise the GTID stands in the log more than once, and the source sends what follows the first one.
+///
+/// # Errors
+/// [`Error::Unfit`] where it does not.
+pub fn check_first(end: &LogPosition, at: &SourcePosition) -> Result<(), Error> {
+    if end.is_behind(&at.position) {
+        return Ok(());
+    }
+    Err(Error::Unfit(format!(
+        "the target has this source up to {at}, and by this GTID the source sends again what ends at {}:{}: a transaction before \
+         has the same GTID (gtid_seq_no was set without gtid_strict_mode). Set gtid = '' in the source's row of the table of \
+         positions, then `resume`: it goes on by the place in the file",
+        String::from_utf8_lossy(&end.file),
+        end.position
+    )))
 }
 
 fn another_log(at: &SourcePosition, there: &str) -> Error {

@@ -226,6 +226,8 @@ fn starts_by_position_and_by_gtids() {
             "INSERT INTO d.t VALUES (2)",
             "SET gtid_next = 'AUTOMATIC'",
             "INSERT INTO d.t VALUES (3)",
+            "FLUSH BINARY LOGS",
+            "INSERT INTO d.t VALUES (4)",
         ],
         &fan_in,
     );
@@ -238,12 +240,20 @@ fn starts_by_position_and_by_gtids() {
         run(&fan_in.target, &["DROP DATABASE IF EXISTS d", "DROP DATABASE IF EXISTS hortator"]);
         run(&fan_in.target, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
     };
+    let previous = events.iter().find(|row| row[2] == "Previous_gtids").unwrap()[1].clone();
     for (start, expected) in [
-        (format!("binlog.000001:{third}"), vec!["2", "3"]),
-        (format!("gtid:{uuid}:1-3:tagged:1"), vec!["3"]),
-        (format!("gtid:{uuid}:1-2"), vec!["1", "2", "3"]),
+        (format!("binlog.000001:{third}"), vec!["2", "3", "4"]),
+        (format!("gtid:{uuid}:1-3:tagged:1"), vec!["3", "4"]),
+        (format!("gtid:{uuid}:1-2"), vec!["1", "2", "3", "4"]),
+        ("binlog.000002:4".to_owned(), vec!["4"]),
+        (format!("binlog.000002:{previous}"), vec!["4"]),
+        ("binlog.000001:4".to_owned(), vec!["1", "2", "3", "4"]),
     ] {
         forget(&fan_in);
+        if start == "binlog.000001:4" {
+            // The log has these from the beginning.
+            run(&fan_in.target, &["DROP DATABASE d"]);
+        }
         with_start(&mut fan_in, &start);
         let agent = fan_in.start();
         fan_in.catch_up();

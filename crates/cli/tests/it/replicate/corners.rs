@@ -203,6 +203,30 @@ fn a_source_that_was_reset() {
     assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.t"), [["1"]]);
 }
 
+/// By GTID, the source would go on behind the first transaction that has it.
+#[test]
+fn a_gtid_that_is_used_again() {
+    let fan_in = FanIn::new(1, &[]);
+    let agent = fan_in.start();
+    write(&fan_in, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT) ENGINE=InnoDB", "INSERT INTO d1.t VALUES (1)"]);
+    write(&fan_in, &["INSERT INTO d1.t VALUES (2)", "SET SESSION gtid_seq_no = 3", "INSERT INTO d1.t VALUES (3)"]);
+    fan_in.catch_up();
+    drop(agent);
+    let agent = fan_in.start_only();
+    stops_with(&fan_in, "a transaction before has the same GTID");
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.t ORDER BY id"), [["1"], ["2"], ["3"]]);
+    run(&fan_in.target, &["UPDATE hortator.replicate_positions SET gtid = '' WHERE source = 's1'"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    write(&fan_in, &["INSERT INTO d1.t VALUES (4)"]);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    drop(agent);
+    let _agent = fan_in.start_only();
+    write(&fan_in, &["INSERT INTO d1.t VALUES (5)"]);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
 #[test]
 fn a_pause_in_the_middle_of_rows_that_cannot_roll_back() {
     let fan_in = FanIn::new(1, &[]);
@@ -336,4 +360,63 @@ fn names_beyond_ascii() {
     fan_in.catch_up();
     fan_in.assert_equal(&["dé", "plain"]);
     assert_eq!(texts(&fan_in.target, "SHOW DATABASES LIKE 'h%r'"), [["hörtätör"]]);
+}
+
+/// The target still has the older table when the transaction that replaces it arrives.
+#[test]
+fn a_table_that_its_transaction_replaces() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    write(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "USE d1",
+            "CREATE TABLE t (x INT) ENGINE=InnoDB",
+            "INSERT INTO t VALUES (1)",
+            "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT 1 AS a, 2 AS b",
+            "INSERT INTO t VALUES (3, 4)",
+            // Large: in several parts.
+            "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT seq AS a, REPEAT('x', 200) AS b, seq AS c FROM seq_1_to_60000",
+            "TRUNCATE t",
+            "CREATE OR REPLACE TABLE t ENGINE=MyISAM SELECT 1 AS a, 2 AS b, 3 AS c, 4 AS d",
+            "INSERT INTO t VALUES (5, 6, 7, 8)",
+            "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT 1 AS a, 2 AS b, 3 AS c, 4 AS d, 5 AS e",
+            "INSERT INTO t VALUES (6, 7, 8, 9, 10)",
+            "CREATE TABLE wide (a INT, b INT, c INT, d INT, e INT, f INT) ENGINE=InnoDB",
+            "CREATE OR REPLACE TABLE t LIKE wide",
+            "INSERT INTO t VALUES (1, 2, 3, 4, 5, 6)",
+            "CREATE TABLE log (a INT) ENGINE=InnoDB",
+            "CREATE FUNCTION logged() RETURNS INT DETERMINISTIC BEGIN INSERT INTO log VALUES (7); RETURN 7; END",
+            "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT logged() AS a, 1 AS b, 2 AS c, 3 AS d, 4 AS e, 5 AS f, 6 AS g",
+            "SET GLOBAL log_bin_compress = ON, log_bin_compress_min_len = 10",
+            "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT REPEAT('a', 99) AS a, 1 AS b, 2 AS c, 3 AS d, 4 AS e, 5 AS f, 6 AS g, 7 AS h",
+        ],
+    );
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    // With names, whatever the number of columns.
+    write(
+        &fan_in,
+        &[
+            "SET GLOBAL binlog_row_metadata = FULL",
+            "USE d1",
+            "CREATE OR REPLACE TABLE t (x INT, y INT) ENGINE=InnoDB",
+            "INSERT INTO t VALUES (1, 2)",
+            "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT 5 AS y, 6 AS x",
+            "INSERT INTO t VALUES (1, 2)",
+            "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT 7 AS z",
+            "INSERT INTO t VALUES (8)",
+        ],
+    );
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    // Another table of the transaction is compared as ever.
+    run(&fan_in.target, &["ALTER TABLE d1.log RENAME COLUMN a TO moved"]);
+    write(&fan_in, &["USE d1", "CREATE OR REPLACE TABLE t ENGINE=InnoDB SELECT logged() AS a, 2 AS b"]);
+    stops_with(&fan_in, "that of d1.log on the target is `moved`");
+    run(&fan_in.target, &["ALTER TABLE d1.log RENAME COLUMN moved TO a"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
 }

@@ -312,9 +312,16 @@ fn a_table_with_a_source_column_that_is_replaced() {
             "CREATE TABLE shop.u LIKE shop.t",
             "INSERT INTO shop.u VALUES (3, 3)",
             "CREATE OR REPLACE TABLE shop.t AS SELECT 4 AS id",
+            "CREATE TABLE shop.wider (id INT PRIMARY KEY)",
+            "INSERT INTO shop.wider VALUES (5)",
+            "USE shop",
+            "CREATE OR REPLACE TABLE wider AS SELECT 6 AS id, 7 AS v",
+            "INSERT INTO wider VALUES (8, 9)",
         ],
     );
     assert_eq!(texts(&fan_in.target, "SELECT id, shard FROM shop1.t"), [["4", "s1"]]);
+    let wider = texts(&fan_in.target, "SELECT id, v, shard FROM shop1.wider ORDER BY id");
+    assert_eq!(wider, [["6", "7", "s1"], ["8", "9", "s1"]]);
     assert_eq!(texts(&fan_in.target, "SELECT id, v, shard FROM shop1.u"), [["3", "3", "s1"]]);
     assert_eq!(texts(&fan_in.target, "SHOW TABLES FROM hortator"), [["replicate_positions"]]);
 }

@@ -343,3 +343,37 @@ fn many_rows_of_a_session_that_checks_nothing() {
     fan_in.catch_up();
     fan_in.assert_equal(&["d1"]);
 }
+
+/// Most of these cannot change within a transaction, and on the source these statements are none.
+#[test]
+fn variables_of_the_log_for_one_statement() {
+    let fan_in = FanIn::new(1, &[("log_bin", "bin"), ("gtid_strict_mode", "ON")]);
+    let _agent = fan_in.start();
+    let source = &fan_in.sources[0];
+    run(source, &["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT AUTO_INCREMENT PRIMARY KEY, v TEXT) ENGINE=InnoDB"]);
+    let mut one = session(&fan_in);
+    execute(
+        &mut one,
+        &[
+            "USE d1",
+            "SET STATEMENT gtid_domain_id = 7 FOR INSERT INTO t (v) VALUES ('domain')",
+            "SET STATEMENT gtid_seq_no = 1000 FOR INSERT INTO t (v) VALUES ('number')",
+            "SET STATEMENT gtid_domain_id = 8, gtid_seq_no = 5 FOR CREATE TABLE u (id INT) ENGINE=InnoDB",
+            "SET STATEMENT server_id = 77 FOR INSERT INTO t (v) VALUES ('server')",
+            "SET STATEMENT sql_log_bin = 1, wsrep_on = OFF FOR INSERT INTO t (v) VALUES ('logged')",
+            "SET STATEMENT `Binlog_Format` = 'STATEMENT' FOR INSERT INTO t (v) VALUES ('format')",
+            "SET /* a */ STATEMENT binlog_direct_non_transactional_updates = 1, time_zone = '-03:00' FOR INSERT INTO t (v) \
+             VALUES (CONCAT(FROM_UNIXTIME(0), ', FOR gtid_seq_no = 1'))",
+            "INSERT INTO t (v) VALUES ('behind'), ('SET STATEMENT gtid_seq_no = 1 FOR')",
+        ],
+    );
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+    assert_eq!(
+        texts(&fan_in.target, "SELECT v FROM d1.t WHERE id = 6"),
+        [["1969-12-31 21:00:00, FOR gtid_seq_no = 1"]]
+    );
+    // Its own log has its own numbers.
+    let domains = texts(&fan_in.target, "SELECT @@gtid_binlog_pos NOT LIKE '%,%'");
+    assert_eq!(domains, [["1"]]);
+}

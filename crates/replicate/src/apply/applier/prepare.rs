@@ -14,9 +14,12 @@ use crate::apply::refusal::alters_schema;
 use crate::apply::shared_definitions::SOURCE_COLUMN_BYTES;
 use crate::apply::source_collations;
 use crate::apply::statement_session::{sql_mode_and_charset, taken_collations, without_foreign_key_checks};
+use crate::apply::statement_settings::{has_settings, without_settings_of_the_log};
 use crate::apply::target_tables::{TargetTable, table_type};
 use crate::binlog::{AddedColumn, Content, Event, QueryEvent};
-use crate::rules::{CreatedTable, Rewritten, RowRules, created_table, has_names_beyond_ascii, rewrite};
+use crate::rules::{
+    CreatedTable, Rewritten, RowRules, created_table, created_table_in, has_names_beyond_ascii, rewrite,
+};
 use crate::transaction::Transaction;
 
 /// Bits of `sql_mode` in events.
@@ -50,6 +53,7 @@ impl Applier {
         for event in events.iter_mut() {
             event.uncompress(&format);
             event.check_unique(&format);
+            self.take_out_settings(event, place)?;
         }
         if !self.rules.is_empty() {
             self.rewrite_statements(events, place)?;
@@ -58,8 +62,22 @@ impl Applier {
             done.map_err(|found| Error::Event { place: place.to_owned(), found })?;
         }
         // Behind the rules: what they leave out needs none.
+        self.check_interrupted(events, place)?;
         self.name_collations(events, place)?;
         self.convert_times(events, &format, place)
+    }
+
+    /// Takes variables out of a statement that are about the source's log.
+    fn take_out_settings(&mut self, event: &mut Event, place: &str) -> Result<(), Error> {
+        let Content::Query(query) = &mut event.content else { return Ok(()) };
+        if !has_settings(&query.text) {
+            return Ok(());
+        }
+        let (dialect, _) = self.dialect(query, place)?;
+        if let Some(text) = without_settings_of_the_log(&query.text, &dialect) {
+            query.text = text;
+        }
+        Ok(())
     }
 
     /// Names the collations of new tables, where the target does not know the variable that they come from.
@@ -118,12 +136,21 @@ impl Applier {
             let Content::Query(query) = &event.content else { continue };
             let (dialect, _) = self.dialect(query, place)?;
             let created = created_table(&query.text, &dialect);
-            let is_it = |created: &CreatedTable| (&created.schema, &created.table) == (&table.schema, &table.table);
-            if created.is_some_and(|created| is_it(&created) && (created.replaces || !exists)) {
+            if created.is_some_and(|created| created.is(&table.schema, &table.table) && (created.replaces || !exists)) {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The table that a statement drops and creates again: what the target has of its name is another one.
+    fn replaced_table(&mut self, query: &QueryEvent) -> Result<Option<CreatedTable>, Error> {
+        // A source writes it so itself where rows follow.
+        if !query.text.starts_with(b"CREATE OR REPLACE") {
+            return Ok(None);
+        }
+        let (dialect, _) = self.dialect(query, "")?;
+        Ok(created_table_in(Some(&query.schema), &query.text, &dialect).filter(|created| created.replaces))
     }
 
     /// Why the source's name cannot be put into a table's rows.
@@ -231,8 +258,21 @@ impl Applier {
     /// that it has not. That error has no place yet.
     pub(super) fn target_can_roll_back(&mut self, events: &[Event]) -> Result<bool, Error> {
         let (mut can, now) = (true, Instant::now());
+        let mut replaced = Vec::new();
         for event in events {
-            let Content::TableMap(map) = &event.content else { continue };
+            let map = match &event.content {
+                Content::TableMap(map) => map,
+                Content::Query(query) => {
+                    replaced.extend(self.replaced_table(query)?);
+                    continue;
+                }
+                _ => continue,
+            };
+            if replaced.iter().any(|created: &CreatedTable| created.is(&map.schema, &map.table)) {
+                // CREATE commits, and the table that takes the rows is not there yet.
+                can = false;
+                continue;
+            }
             if let Some(can_roll_back) = self.target_tables.fit(map, now) {
                 can &= can_roll_back;
                 continue;

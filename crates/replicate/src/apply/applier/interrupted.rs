@@ -1,0 +1,42 @@
+//! Statements that were interrupted on the source: some of their rows may be there, in tables that cannot roll back, and nobody
+//! knows which.
+
+use super::Applier;
+use crate::apply::error::Error;
+use crate::apply::statement_session::is_without_effect;
+use crate::binlog::{Content, Event};
+
+/// Errors with which a source ends a statement at any of its rows. A replica does not run such a statement (seen with 10.11, which
+/// writes 1053, 1317, 1927 and 1969).
+const INTERRUPTIONS: [u16; 7] = [
+    1053, // ER_SERVER_SHUTDOWN
+    1158, // ER_NET_READ_ERROR
+    1160, // ER_NET_ERROR_ON_WRITE
+    1184, // ER_NEW_ABORTING_CONNECTION
+    1317, // ER_QUERY_INTERRUPTED
+    1927, // ER_CONNECTION_KILLED
+    1969, // ER_STATEMENT_TIMEOUT
+];
+
+impl Applier {
+    /// Looks whether the source has run these statements to their end, or to an error that the target runs into as well.
+    ///
+    /// # Errors
+    /// One was interrupted.
+    pub(super) fn check_interrupted(&self, events: &[Event], place: &str) -> Result<(), Error> {
+        for event in events {
+            let Content::Query(query) = &event.content else { continue };
+            let code = query.error_code;
+            if !INTERRUPTIONS.contains(&code) || self.table.is_written_by(&query.text) || is_without_effect(query) {
+                continue;
+            }
+            let found = format!(
+                "the statement was interrupted on the source (error {code}): some of its changes may be there, and nothing of its \
+                 transaction was run here. Make the rows of its tables equal to the source's by hand, then `skip` it; or `skip` it, and \
+                 copy the tables again (`copy-again FILE SOURCE --table SCHEMA.TABLE`)"
+            );
+            return Err(Error::Event { place: place.to_owned(), found });
+        }
+        Ok(())
+    }
+}
