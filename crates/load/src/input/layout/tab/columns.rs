@@ -80,7 +80,7 @@ fn splittable(column: &[u8], charset: &str, format: &Format) -> Result<Charset, 
     if is_wide(charset) || (known != Charset::AsciiSafe && !format.is_ascii()) {
         return Err(format!(
             "column {} is in {charset}, whose characters cannot be told from separators there: dump this table as SQL, \
-             without --tab",
+             without --tab, and move this file and the one of its definition elsewhere",
             String::from_utf8_lossy(column)
         ));
     }
