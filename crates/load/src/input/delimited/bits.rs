@@ -1,61 +1,93 @@
 //! The field of a BIT column as `SELECT … INTO OUTFILE` writes it: all bytes of the value as they are. A tab among them is a
-//! byte of the value, and so is a backslash. Only the number of bytes tells where the field ends.
+//! byte of the value, and so is a backslash. Only the number of bytes tells where the field ends, and only what follows
+//! whether it is NULL.
+
+use std::ops::Range;
 
 use super::Format;
-use super::records::{FieldStop, Malformed, Record, Separator, separator};
+use super::records::{Separator, separator};
 
-/// Reads the field of a column of so many bits at `start`. What the server wrote is one of the readings that the separators
-/// allow; where there are several, nobody can tell which. `None` where there is none: no server wrote it.
-pub(super) fn bits_field(
-    text: &[u8],
-    start: usize,
-    is_last: bool,
-    format: &Format,
-    bits: u32,
-    record: &mut Record,
-) -> Option<FieldStop> {
-    let rest = &text[start..];
-    let width = bits.div_ceil(8).max(1) as usize;
+/// A BIT column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bits {
+    /// How many bits a value has.
+    pub bits: u32,
+    /// Whether it takes NULL.
+    pub nullable: bool,
+}
+
+/// One way to read a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// Where its value stands in the text; `None` for NULL.
+    pub(super) value: Option<Range<usize>>,
+    /// Where the next field or line begins.
+    pub(super) next: usize,
+}
+
+/// What a field may be.
+pub(super) enum Readings {
+    /// The first one that makes a record of what follows is the field. With none, no server wrote it.
+    Known(Vec<Reading>),
+    Incomplete,
+}
+
+/// Where a field stands.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Its first byte.
+    pub(super) start: usize,
+    /// Whether its line ends behind it.
+    pub(super) is_last_of_record: bool,
+    /// Whether nothing follows the text.
+    pub(super) is_last_text: bool,
+}
+
+/// How the separators allow to read a field. NULL is the first: it is more frequent than a value that looks like it.
+pub(super) fn readings(text: &[u8], place: Place, format: &Format, column: Bits) -> Readings {
+    let rest = &text[place.start..];
+    let width = column.bits.div_ceil(8).max(1) as usize;
     let separator_bytes = format.fields_terminated.len().max(format.lines_terminated.len());
-    let longest_null = format.null.as_ref().map_or(0, Vec::len).max(b"NULL".len());
-    if !is_last && rest.len() < (width + 2).max(longest_null) + separator_bytes {
-        return Some(FieldStop::Incomplete);
+    let nulls = if column.nullable { nulls(format) } else { Vec::new() };
+    let longest = nulls.iter().map(Vec::len).max().unwrap_or_default().max(width + 2);
+    if !place.is_last_text && rest.len() < longest + separator_bytes {
+        return Readings::Incomplete;
     }
-    let mut readings = Vec::new();
-    let mut add = |value, length: usize| {
-        let Some(behind) = rest.get(length..).filter(|behind| !behind.is_empty()) else { return };
-        let stop = match separator(behind, true, format) {
-            Separator::Field(bytes) => FieldStop::Field(start + length + bytes),
-            Separator::Line(bytes) => FieldStop::Line(start + length + bytes),
-            Separator::None | Separator::Incomplete => return,
+    let mut found: Vec<Reading> = Vec::new();
+    let mut add = |value: Option<Range<usize>>, length: usize| {
+        let behind = rest.get(length..).unwrap_or_default();
+        let bytes = match separator(behind, true, format) {
+            Separator::Field(bytes) if !place.is_last_of_record => bytes,
+            Separator::Line(bytes) if place.is_last_of_record => bytes,
+            _ => return,
         };
-        readings.push((value, stop));
+        let value = value.map(|value| place.start + value.start..place.start + value.end);
+        let next = place.start + length + bytes;
+        if found.iter().all(|reading| reading.next != next) {
+            found.push(Reading { value, next });
+        }
     };
-    // The first byte has the bits that are over.
-    let unused_bits = width as u32 * 8 - bits;
-    let fits = |value: &&[u8]| value.first().is_some_and(|byte| byte.leading_zeros() >= unused_bits);
-    if let Some(value) = rest.get(..width).filter(fits) {
-        add(Some(value), width);
-    }
-    if let Some(quote) = format.enclosed
-        && let Some(value) = rest.get(1..=width).filter(fits)
-        && rest[0] == quote
-        && rest.get(width + 1) == Some(&quote)
-    {
-        add(Some(value), width + 2);
-    }
-    let escaped = format.escaped.map(|escape| vec![escape, b'N']);
-    let word = (format.escaped.is_none() || format.enclosed.is_some()).then(|| b"NULL".to_vec());
-    let mut nulls = [escaped, word, format.null.clone()].into_iter().flatten().collect::<Vec<_>>();
-    nulls.sort();
-    nulls.dedup();
     for null in nulls.iter().filter(|null| rest.starts_with(null)) {
         add(None, null.len());
     }
-    if readings.len() > 1 {
-        return Some(FieldStop::Malformed(Malformed::AmbiguousBits, text.len()));
+    // The first byte has the bits that are over.
+    let unused_bits = width as u32 * 8 - column.bits;
+    let fits = |value: &[u8]| value.first().is_some_and(|byte| byte.leading_zeros() >= unused_bits);
+    if rest.get(..width).is_some_and(fits) {
+        add(Some(0..width), width);
     }
-    let (value, stop) = readings.pop()?;
-    record.push_field(value);
-    Some(stop)
+    if format.enclosed.is_some()
+        && rest.first().copied() == format.enclosed
+        && rest.get(width + 1).copied() == format.enclosed
+        && rest.get(1..=width).is_some_and(fits)
+    {
+        add(Some(1..width + 1), width + 2);
+    }
+    Readings::Known(found)
+}
+
+/// How NULL is written.
+fn nulls(format: &Format) -> Vec<Vec<u8>> {
+    let written = format.escaped.map_or_else(|| b"NULL".to_vec(), |escape| vec![escape, b'N']);
+    [Some(written), format.null.clone()].into_iter().flatten().collect()
 }

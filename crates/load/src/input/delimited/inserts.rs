@@ -315,8 +315,8 @@ fn row_error(error: RecordError) -> RowError {
                 }
                 Malformed::Truncated => "the file ends within this record: it is truncated; get a complete copy",
                 Malformed::AmbiguousBits => {
-                    "a value of a BIT column cannot be told from NULL or from the end of the field: dump the table as SQL, \
-                     without --tab"
+                    "a value of a BIT column cannot be told from NULL or from the end of the field: the line is damaged; get a \
+                     complete copy, or dump the table as SQL, without --tab"
                 }
                 Malformed::BehindQuote => "text follows a closing quote: a quote within a quoted field must be doubled",
             };

@@ -13,6 +13,7 @@ mod records;
 use std::path::PathBuf;
 
 use crate::lexer::Charset;
+pub use bits::Bits;
 pub use format::Separators;
 pub use format::{Format, FormatError, bytes_of_option};
 pub(crate) use inserts::{RowError, RowStatement, RowStatements};
@@ -60,8 +61,8 @@ pub struct Field {
 pub enum Content {
     /// A text: in some character sets, a byte that looks like an escape or a separator may be the second half of a character.
     Text(Charset),
-    /// A BIT column of so many bits: its bytes as they are, without escapes.
-    Bits(u32),
+    /// A BIT column: its bytes as they are, without escapes.
+    Bits(Bits),
 }
 
 impl Default for Content {

@@ -5,7 +5,7 @@
 
 use memchr::{memchr, memchr_iter, memchr3};
 
-use super::bits::bits_field;
+use super::bits::{Place, Reading, Readings, readings};
 use super::{Content, Format};
 use crate::input::{Error, Position, Source};
 use crate::lexer::Charset;
@@ -60,9 +60,15 @@ impl Record {
     }
 
     /// Ends a field with these bytes as its value; `None` is NULL.
-    pub(super) fn push_field(&mut self, value: Option<&[u8]>) {
+    fn push_field(&mut self, value: Option<&[u8]>) {
         self.bytes.extend_from_slice(value.unwrap_or_default());
         self.end_field(value.is_none());
+    }
+
+    /// Takes all fields behind the first ones away.
+    fn truncate(&mut self, width: usize) {
+        self.fields.truncate(width);
+        self.bytes.truncate(self.fields.last().map_or(0, |field| field.end));
     }
 
     fn end_field(&mut self, is_null: bool) {
@@ -77,7 +83,7 @@ pub(crate) enum Malformed {
     OpenQuote,
     /// The last line has no end, and the writer ends each line.
     Truncated,
-    /// A value of a BIT column has more than one reading.
+    /// A value of a BIT column has more than one reading, and none makes a record of the table.
     AmbiguousBits,
     /// Something stands between a closing quote and the next separator.
     BehindQuote,
@@ -103,7 +109,7 @@ pub(super) enum Found {
 }
 
 /// Where a field ends, and whether its line does.
-pub(super) enum FieldStop {
+enum FieldStop {
     Field(usize),
     Line(usize),
     Incomplete,
@@ -137,23 +143,114 @@ pub(super) fn split_record(
     record: &mut Record,
 ) -> Found {
     record.clear();
-    let mut at = 0;
-    loop {
-        let is_quoted = format.enclosed.is_some() && text.get(at).copied() == format.enclosed;
-        let (bits, charset) = match contents.get(record.width()).copied().unwrap_or_default() {
-            Content::Bits(bits) => (bits_field(text, at, is_last, format, bits, record), Charset::AsciiSafe),
-            Content::Text(charset) => (None, charset),
+    let mut splitter = Splitter { text, is_last, format, contents, alternatives: Vec::new(), followed: Vec::new() };
+    let first = splitter.split(0, record);
+    if splitter.followed.is_empty() || splitter.is_settled(&first, record) {
+        return first;
+    }
+    while let Some(Alternative { width, reading }) = splitter.alternatives.pop() {
+        record.truncate(width);
+        let found = match splitter.take(&reading, record) {
+            FieldStop::Field(next) => splitter.split(next, record),
+            FieldStop::Line(end) => Found::Record(end),
+            FieldStop::Incomplete => Found::Incomplete,
+            FieldStop::Malformed(what, read) => Found::Malformed(what, read),
         };
-        let stop = match bits {
-            Some(stop) => stop,
-            None if is_quoted => quoted_field(text, at, is_last, format, charset, record),
-            None => plain_field(text, at, is_last, format, charset, record),
+        if splitter.is_settled(&found, record) {
+            return found;
+        }
+    }
+    match first {
+        Found::Malformed(Malformed::Truncated, _) => first,
+        _ => Found::Malformed(Malformed::AmbiguousBits, text.len()),
+    }
+}
+
+/// Splits one record, and remembers how else it may be split.
+struct Splitter<'t> {
+    text: &'t [u8],
+    is_last: bool,
+    format: &'t Format,
+    contents: &'t [Content],
+    /// Those that are not tried yet.
+    alternatives: Vec<Alternative>,
+    /// Each field of several readings that was met: where it starts, and how many are before it. Behind a failure there is
+    /// nothing new.
+    followed: Vec<(usize, usize)>,
+}
+
+/// Another reading of a field.
+struct Alternative {
+    /// Of the record, before this field.
+    width: usize,
+    reading: Reading,
+}
+
+impl Splitter<'_> {
+    /// Whether there is no need to try another reading.
+    fn is_settled(&self, found: &Found, record: &Record) -> bool {
+        match found {
+            Found::Record(_) => record.width() == self.contents.len(),
+            Found::Incomplete => true,
+            Found::Malformed(..) => false,
+        }
+    }
+
+    /// Splits from a field on.
+    fn split(&mut self, start: usize, record: &mut Record) -> Found {
+        let mut at = start;
+        loop {
+            match self.field(at, record) {
+                FieldStop::Field(next) => at = next,
+                FieldStop::Line(end) => return Found::Record(end),
+                FieldStop::Incomplete => return Found::Incomplete,
+                FieldStop::Malformed(what, read) => return Found::Malformed(what, read),
+            }
+        }
+    }
+
+    fn field(&mut self, at: usize, record: &mut Record) -> FieldStop {
+        let Self { text, is_last, format, contents, .. } = *self;
+        let charset = match contents.get(record.width()).copied().unwrap_or_default() {
+            Content::Text(charset) => charset,
+            Content::Bits(column) => {
+                let is_last_of_record = record.width() + 1 == contents.len();
+                let place = Place { start: at, is_last_of_record, is_last_text: is_last };
+                match readings(text, place, format, column) {
+                    Readings::Incomplete => return FieldStop::Incomplete,
+                    Readings::Known(found) if found.is_empty() => Charset::AsciiSafe,
+                    Readings::Known(found) => return self.take_first(at, found, record),
+                }
+            }
         };
-        match stop {
-            FieldStop::Field(next) => at = next,
-            FieldStop::Line(end) => return Found::Record(end),
-            FieldStop::Incomplete => return Found::Incomplete,
-            FieldStop::Malformed(what, read) => return Found::Malformed(what, read),
+        if format.enclosed.is_some() && text.get(at).copied() == format.enclosed {
+            quoted_field(text, at, is_last, format, charset, record)
+        } else {
+            plain_field(text, at, is_last, format, charset, record)
+        }
+    }
+
+    /// Reads the field at `start` in the first of these ways.
+    fn take_first(&mut self, start: usize, found: Vec<Reading>, record: &mut Record) -> FieldStop {
+        let width = record.width();
+        if found.len() > 1 {
+            if self.followed.contains(&(start, width)) {
+                return FieldStop::Malformed(Malformed::AmbiguousBits, self.text.len());
+            }
+            self.followed.push((start, width));
+        }
+        let mut found = found.into_iter();
+        let Some(first) = found.next() else { return FieldStop::Incomplete };
+        self.alternatives.extend(found.rev().map(|reading| Alternative { width, reading }));
+        self.take(&first, record)
+    }
+
+    fn take(&self, reading: &Reading, record: &mut Record) -> FieldStop {
+        record.push_field(reading.value.clone().map(|value| &self.text[value]));
+        if record.width() == self.contents.len() {
+            FieldStop::Line(reading.next)
+        } else {
+            FieldStop::Field(reading.next)
         }
     }
 }

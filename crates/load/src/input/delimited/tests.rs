@@ -185,30 +185,55 @@ fn leading_blank_lines_are_rows_of_one_column() {
     assert_eq!(found[..2], ["1: INSERT INTO `t` VALUES (NULL)", "2: INSERT INTO `t` VALUES (NULL)"]);
 }
 
+/// The records of a text, as text; an error ends them.
+fn shown_in(text: &[u8], contents: &[Content], format: &Format) -> (String, Option<String>) {
+    let (rows, error) = records_in(text, format, contents);
+    let value = |value: Option<String>| value.map_or("NULL".to_owned(), |value| value.escape_debug().to_string());
+    let rows = rows.into_iter().map(|row| row.into_iter().map(value).collect::<Vec<_>>().join(" "));
+    (rows.collect::<Vec<_>>().join("; "), error)
+}
+
+fn bits(bits: u32, nullable: bool) -> Content {
+    Content::Bits(Bits { bits, nullable })
+}
+
 #[test]
 fn bits_are_bytes_of_their_number() {
-    let shown = |text: &[u8], bits, format: &Format| {
-        let (rows, error) = records_in(text, format, &[Content::Bits(bits), Content::default()]);
-        let value = |value: Option<String>| value.map_or("NULL".to_owned(), |value| value.escape_debug().to_string());
-        let rows = rows.into_iter().map(|row| row.into_iter().map(value).collect::<Vec<_>>().join(" "));
-        (rows.collect::<Vec<_>>().join("; "), error)
-    };
+    let shown = |text: &[u8], width, format: &Format| shown_in(text, &[bits(width, true), Content::default()], format);
     let dump = Format::load_data().of_dump();
     let assert_rows = |text: &[u8], bits, rows: &str| assert_eq!(shown(text, bits, &dump), (rows.to_owned(), None));
     assert_rows(b"\t\tx\n\n\ty\n\\\tz\n\\N\t\\N\n\0\t\n", 8, "\\t x; \\n y; \\\\ z; NULL NULL; \\0 ");
     assert_rows(b"\\b\t1\n\\0\t2\n\t\n\t3\n", 16, "\\\\b 1; \\\\0 2; \\t\\n 3");
     // A value of 14 bits is less than 0x5c4e.
     assert_rows(b"\\N\t1\n\x3fN\t2\n", 14, "NULL 1; ?N 2");
-    for (text, bits) in [(&b"\\N\t1\n1\t2\n"[..], 15), (b"\\N\t\t1\n", 24)] {
-        assert_eq!(shown(text, bits, &dump), (String::new(), Some("AmbiguousBits at line 1".to_owned())));
-    }
     let quotes = with(dump.clone(), |separators| {
         separators.fields_terminated = Some(b",".to_vec());
         separators.enclosed = Some(b"\"".to_vec());
     });
     let found = shown(b"\"\"\",1\n\",3\nNULL,4\n\\N,5\n\",\",2\n", 8, &quotes);
-    let expected = "\\\" 1; \\\" 3; NULL 4; NULL 5".to_owned();
-    assert_eq!(found, (expected, Some("AmbiguousBits at line 5".to_owned())));
+    assert_eq!(found, ("\\\" 1; \\\" 3; NULL 4; NULL 5; , 2".to_owned(), None));
+}
+
+#[test]
+fn the_number_of_fields_tells_null_from_bits() {
+    let dump = Format::load_data().of_dump();
+    let assert_rows = |text: &[u8], contents: &[Content], rows: &str| {
+        assert_eq!(shown_in(text, contents, &dump), (rows.to_owned(), None), "{text:?}");
+    };
+    let text = Content::default();
+    for width in [15, 16] {
+        assert_rows(b"\\N\t1\n1x\t2\n", &[bits(width, true), text], "NULL 1; 1x 2");
+        assert_rows(b"\\N\t1\n", &[bits(width, false), text], "\\\\N 1");
+    }
+    assert_rows(b"\\N\t\t1\n\\N\t1\n", &[bits(24, true), text], "\\\\N\\t 1; NULL 1");
+    assert_rows(b"1\t\\N\thello\tx\n", &[text, bits(64, true), text, text], "1 NULL hello x");
+    assert_rows(b"1\t\\N\n12345\t\\N\n", &[text, bits(64, true)], "1 NULL; 12345 NULL");
+    let many = [bits(40, true); 64];
+    let nulls = [b"\\N\t".repeat(63), b"\\N\n".to_vec()].concat();
+    assert_rows(&nulls, &many, &["NULL"; 64].join(" "));
+    // A field too few: no reading makes a record, and the number of readings does not matter.
+    let error = shown_in(&nulls[3..], &many, &dump).1;
+    assert_eq!(error.unwrap(), "AmbiguousBits at line 1");
 }
 
 #[test]

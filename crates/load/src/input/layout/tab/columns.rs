@@ -6,7 +6,7 @@
 
 use hortator_mysql::catalog::{ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
 
-use crate::input::delimited::{Columns, Content, Encoding, Field, Format};
+use crate::input::delimited::{Bits, Columns, Content, Encoding, Field, Format};
 use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_wide, tokens};
 
 /// The character set of the session for rows whose columns have each its own.
@@ -57,7 +57,7 @@ pub(super) fn of_definition(
             _ if rows_charset != BINARY => Content::default(),
             Some(charset) => Content::Text(splittable(&column.name, charset, format)?),
             None if column_type.name == "bit" && !escapes_numbers(format) => {
-                Content::Bits(column_type.length.unwrap_or(1))
+                Content::Bits(Bits { bits: column_type.length.unwrap_or(1), nullable: column.nullable })
             }
             None => Content::default(),
         };
