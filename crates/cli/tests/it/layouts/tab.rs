@@ -175,6 +175,25 @@ fn null_is_told_from_bits() {
 }
 
 #[test]
+fn truncated_bits_are_noticed() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    for (bits, value, cut) in [(8, "0x0A", 1), (64, "0x0A05", 2)] {
+        let source = format!("CREATE TABLE t (i INT, b BIT({bits})); INSERT INTO t VALUES (1, 0), (2, {value});\n");
+        let folder = dump(&pair, &source, &[]);
+        let rows = folder.path().join("t.txt");
+        let whole = fs::read(&rows).unwrap();
+        fs::remove_file(&rows).unwrap();
+        fs::write(&rows, &whole[..whole.len() - cut]).unwrap();
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 1, &["at line 2", "t.txt", "truncated"]);
+        assert_eq!(pair.hortator.rows_of_case("SELECT i FROM t"), [["1"]]);
+    }
+}
+
+#[test]
 fn json_of_mysql_is_text_among_bytes() {
     let pair = pair();
     pair.hortator.reset();

@@ -30,6 +30,8 @@ pub(super) enum Readings {
     /// The first one that makes a record of what follows is the field. With none, no server wrote it.
     Known(Vec<Reading>),
     Incomplete,
+    /// The text ends within it. What is left may look like a field of another kind.
+    Truncated,
 }
 
 /// Where a field stands.
@@ -83,7 +85,8 @@ pub(super) fn readings(text: &[u8], place: Place, format: &Format, column: Bits)
     {
         add(Some(1..width + 1), width + 2);
     }
-    Readings::Known(found)
+    let is_cut = place.is_last_text && place.is_last_of_record && rest.len() < width + format.lines_terminated.len();
+    if found.is_empty() && is_cut { Readings::Truncated } else { Readings::Known(found) }
 }
 
 /// How NULL is written.

@@ -218,6 +218,7 @@ impl Splitter<'_> {
                 let place = Place { start: at, is_last_of_record, is_last_text: is_last };
                 match readings(text, place, format, column) {
                     Readings::Incomplete => return FieldStop::Incomplete,
+                    Readings::Truncated => return FieldStop::Malformed(Malformed::Truncated, text.len()),
                     Readings::Known(found) if found.is_empty() => Charset::AsciiSafe,
                     Readings::Known(found) => return self.take_first(at, found, record),
                 }

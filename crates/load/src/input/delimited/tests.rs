@@ -237,6 +237,19 @@ fn the_number_of_fields_tells_null_from_bits() {
 }
 
 #[test]
+fn truncated_bits_are_noticed() {
+    let dump = Format::load_data().of_dump();
+    let shown = |text: &[u8], width, nullable| shown_in(text, &[Content::default(), bits(width, nullable)], &dump);
+    let truncated = |rows: &str| (rows.to_owned(), Some("Truncated at line 2".to_owned()));
+    assert_eq!(shown(b"1\t\x01\n2\t\n", 8, true), truncated("1 \\u{1}"));
+    assert_eq!(shown(b"1\t\x01\n2\t", 8, true), truncated("1 \\u{1}"));
+    assert_eq!(shown(b"1\tab\n2\ta\n", 16, false), truncated("1 ab"));
+    assert_eq!(shown(b"1\tabcdefgh\n2\tabcdef\n", 64, true), truncated("1 abcdefgh"));
+    // NULL has less bytes than its neighbours.
+    assert_eq!(shown(b"1\tabcdefgh\n2\t\\N\n", 64, true), ("1 abcdefgh; 2 NULL".to_owned(), None));
+}
+
+#[test]
 fn separators_that_cannot_be_told_apart_are_refused() {
     let refused = |change: fn(&mut Separators)| {
         let mut separators = Separators::default();
