@@ -11,6 +11,9 @@ const ASCII_SAFE: [&str; 32] = [
     "latin5", "latin7", "macce", "macroman", "swe7", "tis620", "ujis", "utf8", "utf8mb3", "utf8mb4",
 ];
 
+/// Those of [`ASCII_SAFE`] that have characters of several bytes.
+const MULTI_BYTE: [&str; 6] = ["eucjpms", "gb2312", "ujis", "utf8", "utf8mb3", "utf8mb4"];
+
 /// The character sets in which ASCII may be the second half of a character.
 const TRICKY: [(&str, Charset); 6] = [
     ("sjis", Charset::Sjis),
@@ -32,6 +35,11 @@ pub(crate) fn is_wide(name: &str) -> bool {
 /// Whether a byte that looks like ASCII is always just that in this character set.
 pub(crate) fn is_ascii_safe(name: &str) -> bool {
     !is_wide(name) && Charset::from_name(name.as_bytes()) == Charset::AsciiSafe
+}
+
+/// Whether each character of this set, which a client can have, is one byte.
+pub(crate) fn is_single_byte(name: &str) -> bool {
+    is_ascii_safe(name) && !MULTI_BYTE.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// How a character set forms characters, as far as cutting and reading SQL is concerned.

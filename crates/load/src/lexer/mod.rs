@@ -12,7 +12,7 @@ mod splitter;
 mod statements;
 mod token;
 
-pub(crate) use charset::{is_ascii_safe, is_wide};
+pub(crate) use charset::{is_ascii_safe, is_single_byte, is_wide};
 pub(crate) use quoted::{decode, end_of_quoted};
 
 pub use charset::Charset;

@@ -194,6 +194,31 @@ fn truncated_bits_are_noticed() {
 }
 
 #[test]
+fn bits_in_a_character_set() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    for charset in ["latin1", "cp1251"] {
+        let folder = dump(&pair, BITS, &[&format!("--default-character-set={charset}")]);
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+        assert_equal(&pair);
+    }
+    // The server writes question marks for what is no text in UTF-8.
+    for (bits, status) in [(7, 0), (8, 1)] {
+        let source = format!("CREATE TABLE t (b BIT({bits})); INSERT INTO t VALUES (0x5C), (0x0A);\n");
+        let folder = dump(&pair, &source, &["--default-character-set=utf8mb3"]);
+        pair.hortator.reset();
+        let words: &[&str] = if status == 0 { &[] } else { &["t.txt", "column b", "utf8mb3"] };
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), status, words);
+        if status == 0 {
+            assert_equal(&pair);
+        }
+    }
+}
+
+#[test]
 fn json_of_mysql_is_text_among_bytes() {
     let pair = pair();
     pair.hortator.reset();

@@ -255,6 +255,7 @@ fn write_value(value: Option<&[u8]>, encoding: Encoding, text: &mut Vec<u8>) -> 
             text.extend_from_slice(b"_utf8mb4");
             quote(value, text);
         }
+        Encoding::Bytes => quote_bytes(value, text),
         Encoding::Hex => {
             let bytes = unhex(value).ok_or("the value is not hexadecimal digits, which this column is written in")?;
             quote_bytes(&bytes, text);

@@ -78,6 +78,8 @@ pub enum Encoding {
     Plain,
     /// As text in UTF-8, in a file that is else bytes.
     Utf8,
+    /// As bytes, in a file that is else text.
+    Bytes,
     /// As hexadecimal digits.
     Hex,
     /// In Base64.

@@ -7,7 +7,7 @@
 use hortator_mysql::catalog::{ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
 
 use crate::input::delimited::{Bits, Columns, Content, Encoding, Field, Format};
-use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_wide, tokens};
+use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_single_byte, is_wide, tokens};
 
 /// The character set of the session for rows whose columns have each its own.
 pub(super) const BINARY: &str = "binary";
@@ -37,7 +37,7 @@ pub(super) fn of_definition(
     let name = TableName { schema: Vec::new(), table: table.to_owned() };
     let types = types_of_definition(definition);
     let (Some(table), Some(types)) = (table_of_definition(&name, definition), types) else {
-        return match uncertain_type(definition).filter(|_| rows_charset == BINARY) {
+        return match uncertain_type(definition, rows_charset) {
             None => Ok(Columns::All),
             Some(uncertain) => Err(format!(
                 "it is not certain which of its columns are {uncertain}: dump without --skip-create-options and \
@@ -51,15 +51,23 @@ pub(super) fn of_definition(
             ColumnKind::FixedBinary => Encoding::Utf8,
             // MySQL takes no JSON of bytes (error 3144).
             _ if column_type.name == "json" && rows_charset == BINARY => Encoding::Utf8,
+            _ if column_type.name == "bit" && rows_charset != BINARY => Encoding::Bytes,
             _ => Encoding::Plain,
         };
         let content = match &column_type.charset {
-            _ if rows_charset != BINARY => Content::default(),
-            Some(charset) => Content::Text(splittable(&column.name, charset, format)?),
+            Some(charset) if rows_charset == BINARY => Content::Text(splittable(&column.name, charset, format)?),
             None if column_type.name == "bit" && !escapes_numbers(format) => {
-                Content::Bits(Bits { bits: column_type.length.unwrap_or(1), nullable: column.nullable })
+                let bits = column_type.length.unwrap_or(1);
+                if bits > 7 && rows_charset != BINARY && !is_single_byte(rows_charset) {
+                    return Err(format!(
+                        "the server has replaced bytes of column {}, a BIT, by question marks, because the dump is in \
+                         {rows_charset}: dump without --default-character-set",
+                        String::from_utf8_lossy(&column.name)
+                    ));
+                }
+                Content::Bits(Bits { bits, nullable: column.nullable })
             }
-            None => Content::default(),
+            _ => Content::default(),
         };
         Ok(Field { content, ..Field::encoded(column.name, encoding) })
     };
@@ -88,13 +96,16 @@ fn splittable(column: &[u8], charset: &str, format: &Format) -> Result<Charset, 
 }
 
 /// What a definition names first that decides where fields end: a character set in which not every byte that looks like ASCII
-/// is, or BIT.
-fn uncertain_type(definition: &[u8]) -> Option<String> {
+/// is, if its texts are in it, or BIT.
+fn uncertain_type(definition: &[u8], rows_charset: &str) -> Option<String> {
     tokens(definition, &Dialect::mariadb(u32::MAX)).find_map(|token| {
         let Kind::Word(word) = token.kind else { return None };
         let word = String::from_utf8_lossy(word).to_ascii_lowercase();
         let charset = word.split('_').next()?;
-        if word == "bit" { Some("BIT".to_owned()) } else { (!is_ascii_safe(charset)).then(|| format!("in {charset}")) }
+        if word == "bit" {
+            return Some("BIT".to_owned());
+        }
+        (rows_charset == BINARY && !is_ascii_safe(charset)).then(|| format!("in {charset}"))
     })
 }
 
