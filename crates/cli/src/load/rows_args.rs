@@ -35,8 +35,12 @@ pub struct RowsArgs {
     fields_terminated_by: Option<String>,
 
     /// The quote around fields, or nothing [default: " in CSV, else none]
-    #[arg(long, value_name = "BYTE", alias = "fields-optionally-enclosed-by")]
+    #[arg(long, value_name = "BYTE")]
     fields_enclosed_by: Option<String>,
+
+    /// The same, of a file with quotes around texts only
+    #[arg(long, value_name = "BYTE", hide = true, conflicts_with = "fields_enclosed_by")]
+    fields_optionally_enclosed_by: Option<String>,
 
     /// The escape character in fields, or nothing [default: none in CSV, else \]
     #[arg(long, value_name = "BYTE")]
@@ -74,16 +78,17 @@ impl RowsArgs {
         {
             bail!("{} holds rows and no statements, by its name: name their table with --table", file.display());
         }
-        let bytes = |option: &Option<String>| option.as_deref().map(bytes_of_option);
+        let bytes = |option: Option<&String>| option.map(|text| bytes_of_option(text));
         let options = RowsOptions {
             table: self.table.clone(),
             columns,
             kind: self.format.as_deref().map(|name| if name == "csv" { RowsKind::Csv } else { RowsKind::Tsv }),
             separators: Separators {
-                fields_terminated: bytes(&self.fields_terminated_by),
-                enclosed: bytes(&self.fields_enclosed_by),
-                escaped: bytes(&self.fields_escaped_by),
-                lines_terminated: bytes(&self.lines_terminated_by),
+                fields_terminated: bytes(self.fields_terminated_by.as_ref()),
+                enclosed: bytes(self.fields_optionally_enclosed_by.as_ref().or(self.fields_enclosed_by.as_ref())),
+                is_optionally_enclosed: self.fields_optionally_enclosed_by.is_some(),
+                escaped: bytes(self.fields_escaped_by.as_ref()),
+                lines_terminated: bytes(self.lines_terminated_by.as_ref()),
                 null: self.null.as_ref().map(|text| text.as_bytes().to_vec()),
             },
             ignored_lines: self.ignore_lines,

@@ -219,6 +219,24 @@ fn bits_in_a_character_set() {
 }
 
 #[test]
+fn bits_in_quotes() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let source = "CREATE TABLE t (a BIT(8), b BIT(16), c BIT(8));\n\
+                  INSERT INTO t SELECT seq, seq * 257, seq FROM seq_0_to_255;\n\
+                  CREATE TABLE o (c BIT(8)); INSERT INTO o VALUES (10), (34), (44), (NULL), (10), (34), (34), (10);\n";
+    for quotes in ["--fields-enclosed-by=\"", "--fields-optionally-enclosed-by=\""] {
+        let options = ["--fields-terminated-by=,", quotes];
+        let folder = dump(&pair, source, &options);
+        pair.hortator.reset();
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &options), 0, &[]);
+        assert_equal(&pair);
+    }
+}
+
+#[test]
 fn json_of_mysql_is_text_among_bytes() {
     let pair = pair();
     pair.hortator.reset();

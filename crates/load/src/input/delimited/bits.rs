@@ -75,17 +75,17 @@ pub(super) fn readings(text: &[u8], place: Place, format: &Format, column: Bits)
     // The first byte has the bits that are over.
     let unused_bits = width as u32 * 8 - column.bits;
     let fits = |value: &[u8]| value.first().is_some_and(|byte| byte.leading_zeros() >= unused_bits);
-    if rest.get(..width).is_some_and(fits) {
+    let has_quote = format.enclosed.is_some() && rest.first().copied() == format.enclosed;
+    // Without OPTIONALLY, each value is in quotes.
+    let is_quoted = has_quote && !format.is_optionally_enclosed;
+    if !is_quoted && rest.get(..width).is_some_and(fits) {
         add(Some(0..width), width);
     }
-    if format.enclosed.is_some()
-        && rest.first().copied() == format.enclosed
-        && rest.get(width + 1).copied() == format.enclosed
-        && rest.get(1..=width).is_some_and(fits)
-    {
+    if has_quote && rest.get(width + 1).copied() == format.enclosed && rest.get(1..=width).is_some_and(fits) {
         add(Some(1..width + 1), width + 2);
     }
-    let is_cut = place.is_last_text && place.is_last_of_record && rest.len() < width + format.lines_terminated.len();
+    let least_bytes = width + if is_quoted { 2 } else { 0 } + format.lines_terminated.len();
+    let is_cut = place.is_last_text && place.is_last_of_record && rest.len() < least_bytes;
     if found.is_empty() && is_cut { Readings::Truncated } else { Readings::Known(found) }
 }
 

@@ -7,6 +7,8 @@ pub struct Format {
     pub(crate) fields_terminated: Vec<u8>,
     /// FIELDS ENCLOSED BY, optionally or not.
     pub(crate) enclosed: Option<u8>,
+    /// OPTIONALLY ENCLOSED BY: the writer has quotes around texts only.
+    pub(crate) is_optionally_enclosed: bool,
     /// FIELDS ESCAPED BY.
     pub(crate) escaped: Option<u8>,
     /// LINES TERMINATED BY.
@@ -53,6 +55,8 @@ pub struct Separators {
     pub fields_terminated: Option<Vec<u8>>,
     /// FIELDS ENCLOSED BY; empty for none.
     pub enclosed: Option<Vec<u8>>,
+    /// OPTIONALLY ENCLOSED BY: quotes are around texts only.
+    pub is_optionally_enclosed: bool,
     /// FIELDS ESCAPED BY; empty for none.
     pub escaped: Option<Vec<u8>>,
     /// LINES TERMINATED BY.
@@ -68,6 +72,7 @@ impl Format {
         Self {
             fields_terminated: b",".to_vec(),
             enclosed: Some(b'"'),
+            is_optionally_enclosed: true,
             escaped: None,
             lines_terminated: b"\n".to_vec(),
             is_csv: true,
@@ -82,6 +87,7 @@ impl Format {
         Self {
             fields_terminated: b"\t".to_vec(),
             enclosed: None,
+            is_optionally_enclosed: false,
             escaped: Some(b'\\'),
             lines_terminated: b"\n".to_vec(),
             is_csv: false,
@@ -108,6 +114,7 @@ impl Format {
             Some(more) => Err(FormatError::OneByte { option, value: String::from_utf8_lossy(more).into_owned() }),
         };
         self.enclosed = one_byte("--fields-enclosed-by", &separators.enclosed, self.enclosed)?;
+        self.is_optionally_enclosed |= separators.is_optionally_enclosed;
         self.escaped = one_byte("--fields-escaped-by", &separators.escaped, self.escaped)?;
         if let Some(terminator) = &separators.fields_terminated {
             self.fields_terminated.clone_from(terminator);

@@ -209,6 +209,7 @@ fn bits_are_bytes_of_their_number() {
     let quotes = with(dump.clone(), |separators| {
         separators.fields_terminated = Some(b",".to_vec());
         separators.enclosed = Some(b"\"".to_vec());
+        separators.is_optionally_enclosed = true;
     });
     let found = shown(b"\"\"\",1\n\",3\nNULL,4\n\\N,5\n\",\",2\n", 8, &quotes);
     assert_eq!(found, ("\\\" 1; \\\" 3; NULL 4; NULL 5; , 2".to_owned(), None));
@@ -247,6 +248,25 @@ fn truncated_bits_are_noticed() {
     assert_eq!(shown(b"1\tabcdefgh\n2\tabcdef\n", 64, true), truncated("1 abcdefgh"));
     // NULL has less bytes than its neighbours.
     assert_eq!(shown(b"1\tabcdefgh\n2\t\\N\n", 64, true), ("1 abcdefgh; 2 NULL".to_owned(), None));
+}
+
+#[test]
+fn bits_in_quotes() {
+    let dump = Format::load_data().of_dump();
+    let format = |is_optionally_enclosed| {
+        with(dump.clone(), |separators| {
+            separators.fields_terminated = Some(b",".to_vec());
+            separators.enclosed = Some(b"\"".to_vec());
+            separators.is_optionally_enclosed = is_optionally_enclosed;
+        })
+    };
+    let contents = [Content::default(), bits(8, true)];
+    let shown = |text: &[u8], is_optional| shown_in(text, &contents, &format(is_optional));
+    let expected = ("1 \\n; 2 \\\"; 3 NULL; 4 ,".to_owned(), None);
+    assert_eq!(shown(b"\"1\",\"\n\"\n\"2\",\"\"\"\n\"3\",\\N\n\"4\",\",\"\n", false), expected);
+    assert_eq!(shown(b"1,\n\n2,\"\n3,\\N\n4,,\n", true), expected);
+    // What is left of a value of ten looks like another one without quotes.
+    assert_eq!(shown(b"\"1\",\"\n", false).1.unwrap(), "Truncated at line 1");
 }
 
 #[test]

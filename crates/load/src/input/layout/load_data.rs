@@ -106,6 +106,7 @@ impl Reader<'_> {
     fn fields(&mut self, separators: &mut Separators) -> Result<(), &'static str> {
         loop {
             let is_optional = self.take_word(b"OPTIONALLY");
+            separators.is_optionally_enclosed |= is_optional;
             let into = if self.take_word(b"TERMINATED") {
                 &mut separators.fields_terminated
             } else if self.take_word(b"ENCLOSED") {

@@ -257,6 +257,7 @@ impl Dump<'_> {
         let format = Format::load_data().of_dump().with(&Separators {
             fields_terminated: Some(options.fields_terminated_by.clone().into_bytes()),
             enclosed: Some(options.fields_enclosed_by.clone().into_bytes()),
+            is_optionally_enclosed: false,
             escaped: Some(options.fields_escaped_by.clone().into_bytes()),
             lines_terminated: Some(options.lines_terminated_by.clone().into_bytes()),
             null: None,
