@@ -237,6 +237,14 @@ fn bits_in_quotes() {
 }
 
 #[test]
+fn settings_without_a_definition_are_refused() {
+    let pair = pair();
+    pair.hortator.reset();
+    let folder = folder_of(&[("t.sql", "/*!40103 SET TIME_ZONE='+00:00' */;\nSET NAMES latin1;\n"), ("t.txt", "1\n")]);
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 1, &["t.sql", "no table, view or sequence"]);
+}
+
+#[test]
 fn json_of_mysql_is_text_among_bytes() {
     let pair = pair();
     pair.hortator.reset();

@@ -158,7 +158,8 @@ impl SchemaFolder<'_> {
         let created = Created::find(definition);
         match &created {
             Some(created) => self.add_created(created, definition, name, rows, stages)?,
-            None if has_only_settings(definition) => self.add_undefined(name, rows, stem, stages)?,
+            // Settings would be those of rows.
+            None if definition.trim_ascii().is_empty() => self.add_undefined(name, rows, stem, stages)?,
             None => return Err(no_definition(folder, name)),
         }
         if !triggers.is_empty() {
@@ -271,17 +272,6 @@ impl SchemaFolder<'_> {
 
 fn no_definition(folder: &Folder, name: &str) -> Error {
     Error::unsupported(folder, name, "it defines no table, view or sequence".to_owned())
-}
-
-/// Whether all of its statements are SETs, or it has none.
-fn has_only_settings(text: &[u8]) -> bool {
-    let mut is_first = true;
-    tokens(text, &Dialect::mariadb(u32::MAX)).all(|token| {
-        let is_end = token.is_symbol(b";");
-        let is_fine = !is_first || is_end || token.is_word(b"SET");
-        is_first = is_end;
-        is_fine
-    })
 }
 
 /// Divides a `.sql` file before its triggers.
