@@ -27,9 +27,7 @@ pub(super) fn query(name: &TableName) -> Vec<u8> {
 /// Reads the text of a table's definition; `None` where anything in it is unknown (a view's is).
 pub(super) fn parse(name: &TableName, text: &[u8], has_triggers: bool) -> Option<Table> {
     let mut reader = Reader::new(text);
-    reader.words(&["CREATE", "TABLE"])?;
-    reader.name()?;
-    reader.symbol(b'(')?;
+    reader.create_table()?;
     let (mut columns, mut parents) = (Vec::new(), Vec::new());
     loop {
         let item = reader.item()?;
@@ -206,6 +204,16 @@ impl<'a> Reader<'a> {
 
     fn words(&mut self, words: &[&str]) -> Option<()> {
         words.iter().try_for_each(|word| self.next()?.is_word(word).then_some(()))
+    }
+
+    /// `CREATE TABLE [IF NOT EXISTS] name (`
+    fn create_table(&mut self) -> Option<()> {
+        self.words(&["CREATE", "TABLE"])?;
+        if self.peek()?.is_word("IF") {
+            self.words(&["IF", "NOT", "EXISTS"])?;
+        }
+        self.name()?;
+        self.symbol(b'(')
     }
 
     fn symbol(&mut self, symbol: u8) -> Option<()> {

@@ -63,6 +63,14 @@ fn options_behind_the_columns() {
 }
 
 #[test]
+fn of_a_table_that_may_be_there() {
+    let text = TEXT.replacen("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1);
+    let parsed = |text: &str| parse(&name("s", "t"), text.as_bytes(), false).unwrap();
+    assert_eq!(parsed(&text), parsed(TEXT));
+    assert_eq!(types(text.as_bytes()), types(TEXT.as_bytes()));
+}
+
+#[test]
 fn what_is_unknown_is_left_to_others() {
     for text in [
         "",

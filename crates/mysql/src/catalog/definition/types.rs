@@ -18,9 +18,7 @@ pub struct ColumnType {
 /// The types in the order of the columns; `None` where anything in the text is unknown, or the character set of a text is.
 pub(in crate::catalog) fn types(text: &[u8]) -> Option<Vec<ColumnType>> {
     let mut reader = Reader::new(text);
-    reader.words(&["CREATE", "TABLE"])?;
-    reader.name()?;
-    reader.symbol(b'(')?;
+    reader.create_table()?;
     let mut types = Vec::new();
     loop {
         let item = reader.item()?;

@@ -37,7 +37,7 @@ pub(super) fn of_definition(
     let name = TableName { schema: Vec::new(), table: table.to_owned() };
     let types = types_of_definition(definition);
     let (Some(table), Some(types)) = (table_of_definition(&name, definition), types) else {
-        return match uncertain_type(definition, rows_charset) {
+        return match uncertain_type(definition, rows_charset, format) {
             None => Ok(Columns::All),
             Some(uncertain) => Err(format!(
                 "it is not certain which of its columns are {uncertain}: dump without --skip-create-options and \
@@ -97,16 +97,49 @@ fn splittable(column: &[u8], charset: &str, format: &Format) -> Result<Charset, 
 
 /// What a definition names first that decides where fields end: a character set in which not every byte that looks like ASCII
 /// is, if its texts are in it, or BIT.
-fn uncertain_type(definition: &[u8], rows_charset: &str) -> Option<String> {
-    tokens(definition, &Dialect::mariadb(u32::MAX)).find_map(|token| {
-        let Kind::Word(word) = token.kind else { return None };
+fn uncertain_type(definition: &[u8], rows_charset: &str, format: &Format) -> Option<String> {
+    let mut rest = tokens(definition, &Dialect::mariadb(u32::MAX)).peekable();
+    while let Some(token) = rest.next() {
+        let Kind::Word(word) = token.kind else { continue };
         let word = String::from_utf8_lossy(word).to_ascii_lowercase();
-        let charset = word.split('_').next()?;
         if word == "bit" {
-            return Some("BIT".to_owned());
+            let digits = rest.next_if(|next| next.is_symbol(b"(")).and_then(|_| rest.next());
+            let length =
+                digits.and_then(|token| std::str::from_utf8(&definition[token.offset..token.end]).ok()?.parse().ok());
+            if !is_plain_bit(length.unwrap_or(1), format) {
+                return Some("BIT".to_owned());
+            }
         }
-        (rows_charset == BINARY && !is_ascii_safe(charset)).then(|| format!("in {charset}"))
-    })
+        let charset = word.split('_').next().unwrap_or_default();
+        if rows_charset == BINARY && !is_ascii_safe(charset) {
+            return Some(format!("in {charset}"));
+        }
+    }
+    None
+}
+
+/// Whether each value of so many bits is one byte that means nothing else.
+fn is_plain_bit(bits: u32, format: &Format) -> bool {
+    let first = |bytes: &[u8]| bytes.first().copied();
+    let separators = [first(&format.fields_terminated), first(&format.lines_terminated)];
+    let others = [format.enclosed, format.escaped, format.null.as_deref().and_then(first)];
+    bits < 8 && separators.into_iter().chain(others).flatten().all(|byte| u32::from(byte) >= 1 << bits)
+}
+
+#[test]
+fn a_definition_that_is_not_certain_may_have_small_bits() {
+    let columns = |definition: &str| {
+        of_definition(b"t", definition.as_bytes(), BINARY, &Format::load_data()).map(|columns| columns == Columns::All)
+    };
+    for bits in ["bit", "bit(1)", "bit(3)"] {
+        assert_eq!(columns(&format!("CREATE TABLE `t` (\n  `a` {bits} DEFAULT NULL\n)")), Ok(true), "{bits}");
+    }
+    // Nine and ten are a tab and a line end.
+    for bits in [4, 6, 8, 64] {
+        assert!(columns(&format!("CREATE TABLE t (\n  a bit({bits}) DEFAULT NULL\n)")).is_err(), "{bits}");
+    }
+    let known = "CREATE TABLE IF NOT EXISTS `t` (\n  `a` bit(9) DEFAULT NULL\n) ENGINE=InnoDB";
+    assert_eq!(columns(known), Ok(false));
 }
 
 #[test]
