@@ -308,20 +308,23 @@ fn row_error(error: RecordError) -> RowError {
     match error {
         RecordError::Input(error) => RowError::Input(error),
         RecordError::TooLarge { limit_bytes, position } => RowError::TooLarge { position, limit_bytes },
-        RecordError::Malformed { what, position } => {
+        RecordError::Malformed { what, position, last_line } => {
             let reason = match what {
                 Malformed::OpenQuote => {
                     "a quote is opened in the record that starts here, and never closed, so that the rest of the file is in \
-                     this record: close it, or get a complete file"
+                     this record: close it, or get a complete file; the rest of the file is not loaded"
                 }
                 Malformed::Truncated => "the file ends within this record: it is truncated; get a complete copy",
                 Malformed::AmbiguousBits => {
-                    "a value of a BIT column cannot be told from NULL or from the end of the field: the line is damaged; get a \
-                     complete copy, or dump the table as SQL, without --tab"
+                    "the BIT values of this record cannot be told from NULL and from the ends of fields: the line is \
+                     damaged; get a complete copy, or dump the table as SQL, without --tab; the rest of the file is not loaded"
                 }
                 Malformed::BehindQuote => "text follows a closing quote: a quote within a quoted field must be doubled",
             };
-            RowError::Record { position, reason: reason.to_owned() }
+            let (first, is_passed) = (position.line, what == Malformed::BehindQuote && last_line > position.line);
+            let passed =
+                is_passed.then(|| format!("; lines {first} to {last_line} are not loaded")).unwrap_or_default();
+            RowError::Record { position, reason: format!("{reason}{passed}") }
         }
     }
 }

@@ -93,8 +93,16 @@ pub(crate) enum Malformed {
 #[derive(Debug)]
 pub(crate) enum RecordError {
     Input(Error),
-    Malformed { what: Malformed, position: Position },
-    TooLarge { limit_bytes: usize, position: Position },
+    /// The records go on behind `last_line`.
+    Malformed {
+        what: Malformed,
+        position: Position,
+        last_line: u64,
+    },
+    TooLarge {
+        limit_bytes: usize,
+        position: Position,
+    },
 }
 
 /// What [`split_record`] has found.
@@ -527,11 +535,11 @@ impl RecordReader {
                 Found::Malformed(what @ Malformed::AmbiguousBits, _) => {
                     // Its line may end anywhere.
                     (self.at_end, self.start) = (true, self.end);
-                    return Err(RecordError::Malformed { what, position });
+                    return Err(RecordError::Malformed { what, position, last_line: position.line });
                 }
                 Found::Malformed(what, read) => {
-                    self.pass_malformed(read).map_err(RecordError::Input)?;
-                    return Err(RecordError::Malformed { what, position });
+                    let last_line = self.pass_malformed(read).map_err(RecordError::Input)?;
+                    return Err(RecordError::Malformed { what, position, last_line });
                 }
                 Found::Incomplete if text.len() >= self.limit_bytes => {
                     self.at_end = true;
@@ -551,18 +559,18 @@ impl RecordReader {
     }
 
     /// Goes on behind a record of which this many bytes were read before it was known to be malformed: behind the line that
-    /// they end in. A line end among them may be one in quotes.
-    fn pass_malformed(&mut self, read: usize) -> Result<(), Error> {
+    /// they end in, which it returns. A line end among them may be one in quotes.
+    fn pass_malformed(&mut self, read: usize) -> Result<u64, Error> {
         self.pass(read);
         loop {
-            let text = &self.block[self.start..self.end];
+            let (text, line) = (&self.block[self.start..self.end], self.position.line);
             if let Some(newline) = memchr(b'\n', text) {
                 self.pass(newline + 1);
-                return Ok(());
+                return Ok(line);
             }
             self.pass(text.len());
             if self.at_end {
-                return Ok(());
+                return Ok(line);
             }
             self.fill()?;
         }

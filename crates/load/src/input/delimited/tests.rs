@@ -29,7 +29,7 @@ fn records_in(text: &[u8], format: &Format, contents: &[Content]) -> (Vec<Row>, 
                 found.push(record.values().map(shown).collect());
             }
             Ok(false) => return (found, None),
-            Err(RecordError::Malformed { what, position }) => {
+            Err(RecordError::Malformed { what, position, .. }) => {
                 return (found, Some(format!("{what:?} at line {}", position.line)));
             }
             Err(error) => panic!("{error:?}"),
@@ -195,6 +195,21 @@ fn shown_in(text: &[u8], contents: &[Content], format: &Format) -> (String, Opti
 
 fn bits(bits: u32, nullable: bool) -> Content {
     Content::Bits(Bits { bits, nullable })
+}
+
+#[test]
+fn an_error_tells_the_lines_that_are_not_loaded() {
+    let found = statements(b"1,2\n3,\"4\n5,\"6\n7,8\n9,\"0\"x\n9,\"\n0,1\n", Columns::All, Format::csv());
+    assert!(found[1].starts_with("2: error: text follows") && found[1].ends_with("; lines 2 to 3 are not loaded"));
+    assert_eq!(found[2], "4: INSERT INTO `t` VALUES ('7','8')");
+    assert!(found[3].starts_with("5: error: text follows") && !found[3].contains("loaded"), "{found:?}");
+    assert!(found[4].starts_with("6: error: a quote") && found[4].ends_with("; the rest of the file is not loaded"));
+    let fields = vec![Field { content: bits(64, true), ..Field::plain("a") }, Field::plain("b")];
+    let found = statements(b"\\N\tabcde\t\tx\n1\t2\n", Columns::Named(fields), Format::load_data().of_dump());
+    assert!(
+        found[0].starts_with("1: error: the BIT values") && found[0].ends_with("; the rest of the file is not loaded")
+    );
+    assert_eq!(found.len(), 1);
 }
 
 #[test]
