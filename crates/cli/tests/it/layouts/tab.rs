@@ -99,8 +99,7 @@ fn characters_that_hide_separators_are_refused() {
         return;
     }
     let pair = pair();
-    let source =
-        "CREATE TABLE a (id INT); INSERT INTO a VALUES (1);\nCREATE TABLE u (id INT, v TEXT CHARACTER SET ucs2);\n";
+    let source = "CREATE TABLE a (id INT); INSERT INTO a VALUES (1);\nCREATE TABLE u (id INT, v TEXT CHARACTER SET ucs2); INSERT INTO u VALUES (1, 'x');\n";
     let folder = dump(&pair, source, &[]);
     pair.hortator.reset();
     let words = ["u.txt", "column v", "ucs2", "without --tab"];
@@ -115,6 +114,24 @@ fn characters_that_hide_separators_are_refused() {
         let folder = folder_of(&[("t.txt", "1\tx\n")]);
         assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), status, words);
         assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t").is_empty(), status == 1);
+    }
+}
+
+#[test]
+fn a_table_without_rows_has_nothing_to_split() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let source = "CREATE TABLE u (id INT, v TEXT CHARACTER SET ucs2, b BIT(16));\n";
+    for options in [&[][..], &["--no-create-info"]] {
+        let folder = dump(&pair, source, options);
+        pair.hortator.reset();
+        if !options.is_empty() {
+            pair.hortator.connect().execute(source.replace(" u ", &format!(" {DATABASE}.u ")).as_bytes()).unwrap();
+        }
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+        assert_equal(&pair);
     }
 }
 

@@ -136,12 +136,14 @@ impl SchemaFolder<'_> {
         let folder = self.folder;
         let table = decoded_file_name(stem)
             .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
-        stages.undefined_tables.push(UndefinedTable {
-            schema: self.schema.map(<[u8]>::to_vec),
-            table: table.clone(),
-            file: folder.path_of(name).display().to_string(),
-            has_rows: rows.is_some(),
-        });
+        if !rows.is_some_and(|rows| self.is_empty(rows)) {
+            stages.undefined_tables.push(UndefinedTable {
+                schema: self.schema.map(<[u8]>::to_vec),
+                table: table.clone(),
+                file: folder.path_of(name).display().to_string(),
+                has_rows: rows.is_some(),
+            });
+        }
         if let Some(rows) = rows {
             self.add_rows(rows, &table, Columns::All, "DEFAULT", columns::BINARY, stages);
         }
@@ -227,6 +229,10 @@ impl SchemaFolder<'_> {
         rows: &str,
         stages: &mut Stages,
     ) -> Result<(), Error> {
+        if self.is_empty(rows) {
+            self.add_rows(rows, &created.name, Columns::All, "DEFAULT", columns::BINARY, stages);
+            return Ok(());
+        }
         let unsupported = |file: &str, reason| Error::unsupported(self.folder, file, reason);
         let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
         let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
@@ -257,6 +263,11 @@ impl SchemaFolder<'_> {
             format: self.format.clone(),
             ignored_lines: self.ignored_lines,
         }));
+    }
+
+    /// Whether a file of rows has none: then it does not matter how they would be read.
+    fn is_empty(&self, rows: &str) -> bool {
+        self.folder.path_of(rows).metadata().is_ok_and(|found| found.len() == 0)
     }
 
     fn settings(&self, name: &str, more: &str) -> Member {
