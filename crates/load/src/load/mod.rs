@@ -8,11 +8,11 @@ mod error;
 mod interrupter;
 mod options;
 mod phases;
+pub(crate) mod rows_check;
 mod sessions;
 mod skip_binlog;
 mod state;
 mod stream;
-mod undefined_tables;
 mod worker_count;
 
 use std::panic::resume_unwind;
@@ -226,7 +226,7 @@ impl Load {
     fn is_refused(&self) -> Result<bool, StartError> {
         let LoadState { pool, progress, targets, .. } = &*self.state;
         let connect = || Connection::open(targets.options());
-        let mut refused = undefined_tables::check(&self.options, &connect)?;
+        let mut refused = rows_check::check(&self.options, &connect)?;
         if refused.is_empty() {
             let is_interrupted = || pool.is_interrupted();
             refused = filter::check(&self.options, &self.filter_rules, progress, &connect, &is_interrupted)?;

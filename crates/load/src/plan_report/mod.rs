@@ -22,7 +22,7 @@ use crate::deferral::{CheckReport, Checks, Deferral};
 use crate::deferred_keys::{self, AUTO_BYTES, DeferIndexes, HOLDS_ROWS, WAS_THERE};
 use crate::filter::{Filter, FilterReport};
 use crate::lexer::{Charset, Dialect, Item, Location, Statements, StatementsOptions};
-use crate::load::{CHUNK_BYTES, Options};
+use crate::load::{CHUNK_BYTES, Options, rows_check};
 use crate::planner::insert_form::InsertForm;
 use crate::report::{Failure, beginning};
 use crate::rows::{InsertHead, InsertVerb, prescan};
@@ -125,6 +125,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
     let tracker = Tracker::new(&mut connection)?;
     let mut catalog = Connection::open(targets.options())?;
     let folds = catalog.fetch(b"SELECT @@lower_case_table_names")?;
+    let failures = rows_check::check(options, &|| Connection::open(targets.options()))?;
     let filter_report = Arc::<Mutex<FilterReport>>::default();
     let reader = Reader {
         filter: Filter::new(Arc::new(options.filter.clone()), Arc::clone(&filter_report)),
@@ -138,6 +139,7 @@ pub fn plan(options: &Options) -> Result<Plan, cluster::Error> {
             cluster: targets.plan(),
             defer_indexes: options.defer_indexes,
             indexes_not_deferred_reason: deferred_keys::planned_reason(options, &targets, connection.version()),
+            failures,
             ..Plan::default()
         },
         connection,

@@ -135,6 +135,39 @@ fn a_table_without_rows_has_nothing_to_split() {
     }
 }
 
+#[test]
+fn a_table_that_is_left_out_is_not_refused() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let pair = pair();
+    let definitions = "CREATE TABLE a (id INT);\nCREATE TABLE u (id INT, v TEXT CHARACTER SET ucs2);\n";
+    let source = format!("{definitions}INSERT INTO a VALUES (1); INSERT INTO u VALUES (1, 'x');\n");
+    let skip = format!("--skip={DATABASE}.u");
+    let only = format!("--only={DATABASE}.a");
+    for of_dump in [&[][..], &["--no-create-info"]] {
+        let folder = dump(&pair, &source, of_dump);
+        let load = |option: &[&str]| {
+            pair.hortator.reset();
+            if !of_dump.is_empty() {
+                let defined = load(Contender::Client, &pair.hortator, Dump::Bytes(definitions.as_bytes()), false);
+                assert_eq!(defined.status, Some(0), "{}", defined.messages);
+            }
+            load_folder(&pair.hortator, folder.path(), option)
+        };
+        for option in [&skip, &only] {
+            assert_tells(&load(&[option]), 0, &[]);
+            assert_eq!(pair.hortator.rows_of_case("SELECT id FROM a"), [["1"]]);
+        }
+        assert_tells(&load(&["--no-data"]), 0, &[]);
+        assert!(pair.hortator.rows_of_case("SELECT id FROM a UNION ALL SELECT id FROM u").is_empty());
+        for option in [&[][..], &["--plan"], &["--no-schema"]] {
+            assert_tells(&load(option), 1, &["cannot load", "column v", "ucs2"]);
+        }
+        assert_tells(&load(&["--plan", &skip]), 0, &[]);
+    }
+}
+
 /// All values of one and two bytes but one, and some of more.
 const BITS: &str = r#"
 CREATE TABLE bits (i INT, a BIT(8), b BIT(16), c BIT(12), d BIT(64), e BIT, j INT);

@@ -33,6 +33,17 @@ pub struct Input {
     folders: Vec<PathBuf>,
     counted_tables: Vec<CountedTable>,
     undefined_tables: Vec<UndefinedTable>,
+    unreadable_rows: Vec<UnreadableRows>,
+}
+
+/// A file of rows that cannot be split into fields. It is not a member: a load of its rows is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnreadableRows {
+    /// `None` for the schema of the session.
+    pub(crate) schema: Option<Vec<u8>>,
+    pub(crate) table: Vec<u8>,
+    /// Why, for messages.
+    pub(crate) error: String,
 }
 
 /// A table that a dump without definitions has a file of: what it is, and how its rows are to be read, only the server knows.
@@ -76,17 +87,19 @@ impl Input {
                 let folder = Folder::list(path)?;
                 input.parts.push(InputPart::of_folder(path, &folder));
                 input.folders.push(path.clone());
-                let Layout { members, counted_tables, undefined_tables } = layout(&folder, rows)?;
+                let Layout { members, counted_tables, undefined_tables, unreadable_rows } = layout(&folder, rows)?;
                 input.members.extend(members);
                 input.counted_tables.extend(counted_tables);
                 input.undefined_tables.extend(undefined_tables);
+                input.unreadable_rows.extend(unreadable_rows);
             } else if path.exists() || !pattern::is_pattern(path) {
                 input.push_file(path, rows)?;
             } else {
                 pattern::matches(path)?.iter().try_for_each(|file| input.push_file(file, rows))?;
             }
         }
-        let has_rows = input.members.iter().any(|member| matches!(member.content, Content::Rows(_)));
+        let has_rows = input.members.iter().any(|member| matches!(member.content, Content::Rows(_)))
+            || !input.unreadable_rows.is_empty();
         if rows.describes_files() && !has_rows { Err(Error::NoRows) } else { Ok(input) }
     }
 
@@ -134,6 +147,11 @@ impl Input {
         &self.undefined_tables
     }
 
+    /// The files of rows that cannot be split into fields.
+    pub(crate) fn unreadable_rows(&self) -> &[UnreadableRows] {
+        &self.unreadable_rows
+    }
+
     /// Whether it can be read a second time: a pipe cannot.
     pub(crate) fn can_be_read_again(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.size_bytes.is_some())
@@ -164,6 +182,7 @@ struct Layout {
     members: Vec<Member>,
     counted_tables: Vec<CountedTable>,
     undefined_tables: Vec<UndefinedTable>,
+    unreadable_rows: Vec<UnreadableRows>,
 }
 
 impl Layout {

@@ -16,7 +16,7 @@ use views::View;
 
 use super::folder::Folder;
 use super::sql_folder::is_sql;
-use super::{Error, Layout, Member, RowsColumns, RowsOptions, UndefinedTable};
+use super::{Error, Layout, Member, RowsColumns, RowsOptions, UndefinedTable, UnreadableRows};
 use crate::input::delimited::{Columns, Format, RowsFile};
 use crate::input::{Position, plain_name};
 use crate::lexer::{Dialect, Kind, Token, tokens};
@@ -56,6 +56,7 @@ struct Stages {
     triggers: Vec<Member>,
     views: Vec<View>,
     undefined_tables: Vec<UndefinedTable>,
+    unreadable_rows: Vec<UnreadableRows>,
 }
 
 pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, Error> {
@@ -86,10 +87,10 @@ pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, E
             read(&inner, Some(&schema), &mut stages)?;
         }
     }
-    let Stages { schemas, sequences, tables, rows, triggers, views, undefined_tables } = stages;
+    let Stages { schemas, sequences, tables, rows, triggers, views, undefined_tables, unreadable_rows } = stages;
     let views = views::in_order(views).into_iter().flat_map(|view| view.members);
     let members = [schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect();
-    Ok(Layout { undefined_tables, ..Layout::of_members(members) })
+    Ok(Layout { undefined_tables, unreadable_rows, ..Layout::of_members(members) })
 }
 
 /// The files of one schema.
@@ -199,7 +200,7 @@ impl SchemaFolder<'_> {
             CreatedKind::Table => {
                 stages.tables.extend([settings, definition_member]);
                 match rows {
-                    Some(rows) => self.add_rows_of(created, definition, name, rows, stages)?,
+                    Some(rows) => self.add_rows_of(created, definition, name, rows, stages),
                     None if self.is_rowless(created, definition) => {}
                     None => {
                         let rows = format!("{}.txt", plain_name(name).trim_end_matches(".sql"));
@@ -221,26 +222,30 @@ impl SchemaFolder<'_> {
     }
 
     /// The rows of a table that the file `name` defines.
-    fn add_rows_of(
-        &self,
-        created: &Created<'_>,
-        definition: &[u8],
-        name: &str,
-        rows: &str,
-        stages: &mut Stages,
-    ) -> Result<(), Error> {
+    fn add_rows_of(&self, created: &Created<'_>, definition: &[u8], name: &str, rows: &str, stages: &mut Stages) {
         if self.is_empty(rows) {
-            self.add_rows(rows, &created.name, Columns::All, "DEFAULT", columns::BINARY, stages);
-            return Ok(());
+            return self.add_rows(rows, &created.name, Columns::All, "DEFAULT", columns::BINARY, stages);
         }
         let unsupported = |file: &str, reason| Error::unsupported(self.folder, file, reason);
-        let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
-        let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
-            .map_err(|reason| unsupported(rows, reason))?;
+        let read = || {
+            let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
+            let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
+                .map_err(|reason| unsupported(rows, reason))?;
+            Ok::<_, Error>((charset, columns))
+        };
+        let (charset, columns) = match read() {
+            Ok(found) => found,
+            Err(error) => {
+                return stages.unreadable_rows.push(UnreadableRows {
+                    schema: self.schema.map(<[u8]>::to_vec),
+                    table: created.name.clone(),
+                    error: error.to_string(),
+                });
+            }
+        };
         let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
         let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
         self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
-        Ok(())
     }
 
     fn add_rows(

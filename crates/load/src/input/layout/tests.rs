@@ -14,9 +14,11 @@ pub(super) fn members_of(files: &[(&str, &str)]) -> Result<Vec<String>, String> 
         fs::write(path, content).unwrap();
     }
     let prefix = format!("{}/", folder.path().display());
+    let shown = |error: &str| error.replace(&prefix[..prefix.len() - 1], "DIR");
     match Input::new(&[folder.path().to_owned()], &RowsOptions::default()) {
+        Ok(Input { unreadable_rows, .. }) if !unreadable_rows.is_empty() => Err(shown(&unreadable_rows[0].error)),
         Ok(input) => Ok(input.members().iter().map(|member| member.name().replace(&prefix, "")).collect()),
-        Err(error) => Err(error.to_string().replace(&prefix[..prefix.len() - 1], "DIR")),
+        Err(error) => Err(shown(&error.to_string())),
     }
 }
 

@@ -1,24 +1,40 @@
-//! The check of tables that the dump has rows for and does not define: the server's tables must be such that their rows can be
-//! split into fields, or need no rows. Nothing has run then.
+//! The check of files of rows before the load: the rows that it selects must be such that they can be split into fields. For
+//! tables that the dump has rows for and does not define, the server's tables tell, or show that they need no rows.
 
 use hortator_mysql::{Connection, Error, quote_string};
 
 use super::Options;
-use crate::input::{UndefinedTable, is_rowless_engine};
+use crate::analysis::NamedTable;
+use crate::input::{UndefinedTable, UnreadableRows, is_rowless_engine};
 use crate::lexer::is_ascii_safe;
+use crate::planner::Names;
 use crate::report::Failure;
+use crate::selection::{Decision, Scope, decide};
 
-/// What is wrong with these tables. One that is not there is left to its first statement.
-pub(super) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, Error>) -> Result<Vec<Failure>, Error> {
-    let tables = options.input.undefined_tables();
-    if tables.is_empty() {
+/// What is wrong with these files. A table that is not there is left to its first statement.
+pub(crate) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, Error>) -> Result<Vec<Failure>, Error> {
+    let (tables, unreadable) = (options.input.undefined_tables(), options.input.unreadable_rows());
+    if tables.is_empty() && unreadable.is_empty() {
         return Ok(Vec::new());
     }
     let mut connection = connect()?;
-    let folds = connection.fetch(b"SELECT @@lower_case_table_names")?;
-    let folds = folds.first().and_then(|row| row.first()?.as_deref()).is_some_and(|value| value != b"0");
+    let found = connection.fetch(b"SELECT @@lower_case_table_names, DATABASE()")?;
+    let mut values = found.into_iter().flatten();
+    let folds = values.next().flatten().is_some_and(|value| value != b"0");
+    let database = values.next().flatten();
+    let names = Names { database: database.as_deref(), folds_case: folds, are_utf8: true };
+    let is_selected = |schema: &Option<Vec<u8>>, table: &[u8]| {
+        let target = NamedTable { schema: schema.clone(), table: table.to_vec() };
+        let rows = Scope::Rows { target, sources: Vec::new() };
+        !matches!(decide(&rows, &options.filter.selection, names), Decision::LeaveOut(_))
+    };
     let mut failures = Vec::new();
-    for table in tables {
+    for UnreadableRows { schema, table, error } in unreadable {
+        if is_selected(schema, table) {
+            failures.push(Failure::of_load(error.clone()));
+        }
+    }
+    for table in tables.iter().filter(|table| is_selected(&table.schema, &table.table)) {
         let mapped = |schema: &Vec<u8>| {
             let rewriting = &options.filter.rewriting;
             rewriting.mapped_schema(schema, folds).map_or_else(|| schema.clone(), <[u8]>::to_vec)
