@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::Format;
-use super::records::{Separator, separator};
+use super::split::{Separator, separator};
 
 /// A BIT column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) enum Readings {
 
 /// Where a field stands.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct FieldPosition {
     /// Its first byte.
     pub(super) start: usize,
     /// Whether its line ends behind it.
@@ -46,7 +46,7 @@ pub(super) struct Place {
 }
 
 /// How the separators allow to read a field. NULL is the first: it is more frequent than a value that looks like it.
-pub(super) fn readings(text: &[u8], place: Place, format: &Format, column: Bits) -> Readings {
+pub(super) fn readings(text: &[u8], place: FieldPosition, format: &Format, column: Bits) -> Readings {
     let rest = &text[place.start..];
     let width = column.bits.div_ceil(8).max(1) as usize;
     let separator_bytes = format.fields_terminated.len().max(format.lines_terminated.len());

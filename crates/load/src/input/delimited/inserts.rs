@@ -7,7 +7,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::blank_lines::BlankLines;
-use super::records::{Malformed, Record, RecordError, RecordReader};
+use super::records::{RecordError, RecordReader};
+use super::split::{Malformed, Record};
 use super::{Columns, Encoding, RowsFile};
 use crate::input::{Error, Position, Progress, Source};
 
@@ -323,7 +324,7 @@ fn row_error(error: RecordError) -> RowError {
             };
             let (first, is_passed) = (position.line, what == Malformed::BehindQuote && last_line > position.line);
             let passed =
-                is_passed.then(|| format!("; lines {first} to {last_line} are not loaded")).unwrap_or_default();
+                if is_passed { format!("; lines {first} to {last_line} are not loaded") } else { String::new() };
             RowError::Record { position, reason: format!("{reason}{passed}") }
         }
     }

@@ -1,7 +1,7 @@
 //! Delimited text: rows of fields, as LOAD DATA, SELECT … INTO OUTFILE and CSV have them, turned into INSERT statements.
 //!
-//! [`Format`] says what separates fields and lines and what stands for NULL. `records` splits the bytes into fields by
-//! it, exactly and with positions. `inserts` writes the fields as literals of an INSERT. The statements then go the way
+//! [`Format`] says what separates fields and lines and what stands for NULL. `split` splits the bytes into fields by
+//! it, exactly; `records` has the positions. `inserts` writes the fields as literals of an INSERT. The statements then go the way
 //! of any other, so that the server checks each value as INSERT does, and never bends one as LOAD DATA does.
 
 mod bits;
@@ -9,6 +9,7 @@ mod blank_lines;
 mod format;
 mod inserts;
 mod records;
+mod split;
 
 use std::path::PathBuf;
 

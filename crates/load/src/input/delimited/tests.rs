@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::records::{Malformed, Record, RecordError, RecordReader};
+use super::records::{RecordError, RecordReader};
+use super::split::{Malformed, Record};
 use super::*;
 use crate::input::{Progress, Source};
 use crate::lexer::Charset;
