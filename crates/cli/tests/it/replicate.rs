@@ -24,6 +24,7 @@ mod snapshot;
 mod snapshot_changes;
 mod snapshot_merged;
 mod source_collations;
+mod source_logs;
 mod stream_kinds;
 mod streams;
 mod target_definitions;

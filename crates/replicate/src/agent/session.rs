@@ -20,7 +20,7 @@ use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::query::first_value;
 use crate::rules::Rules;
-use crate::source::{Arrival, Popped, Queue};
+use crate::source::{Arrival, LogOrder, Popped, Queue};
 use crate::transaction::LogPosition;
 use crate::{apply, snapshot, source};
 
@@ -81,6 +81,8 @@ pub(super) struct Session<'t> {
     until: Option<LogPosition>,
     /// The first transaction must stand behind it in the source's log.
     behind: Option<SourcePosition>,
+    /// The order of the source's files when the session began.
+    order: LogOrder,
 }
 
 impl<'t> Session<'t> {
@@ -107,6 +109,7 @@ impl<'t> Session<'t> {
             taken: None,
             until: None,
             behind: None,
+            order: LogOrder::default(),
         }
     }
 
@@ -155,10 +158,7 @@ impl<'t> Session<'t> {
         let at = match applier.position() {
             Some(at) => {
                 let at = at.clone();
-                // Another host of the source has other files.
-                if task.options.hosts.len() == 1 || at.gtid.set().is_some() {
-                    self.behind = source::check_history(&mut connection, &at)?.then(|| at.clone());
-                }
+                self.look_at_log(&mut connection, &at)?;
                 let tables = copying::tables_to_copy(task, self.target)?;
                 if !tables.is_empty() {
                     return self.copy_tables(applier, &rules, tables);
@@ -325,10 +325,20 @@ impl<'t> Session<'t> {
         Ok(())
     }
 
+    /// Looks at the source's log, which is about to be read from this place.
+    fn look_at_log(&mut self, connection: &mut Connection, at: &SourcePosition) -> Result<(), Error> {
+        self.order = LogOrder::of_source(connection);
+        // Another host of the source has other files.
+        if self.task.options.hosts.len() == 1 || at.gtid.set().is_some() {
+            self.behind = source::check_history(connection, at)?.then(|| at.clone());
+        }
+        Ok(())
+    }
+
     /// Looks at the first transaction, which ends there, or its first part.
     fn check_first(&mut self, end: &LogPosition) -> Result<(), Error> {
         let Some(at) = self.behind.take() else { return Ok(()) };
-        Ok(source::check_first(end, &at)?)
+        Ok(source::check_first(end, &at, &self.order)?)
     }
 
     fn flush(&mut self, applier: &mut Applier) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use hortator_mysql::{BinlogStart, ConnectOptions, Connection, Flavor, quote_string};
 
-use super::{Error, mysql_gtids};
+use super::{Error, LogOrder, mysql_gtids};
 use crate::apply::SourcePosition;
 use crate::binlog::GtidState;
 use crate::config::Start;
@@ -137,8 +137,8 @@ pub fn check_history(connection: &mut Connection, at: &SourcePosition) -> Result
 ///
 /// # Errors
 /// [`Error::Unfit`] where it does not.
-pub fn check_first(end: &LogPosition, at: &SourcePosition) -> Result<(), Error> {
-    if end.is_behind(&at.position) {
+pub fn check_first(end: &LogPosition, at: &SourcePosition, order: &LogOrder) -> Result<(), Error> {
+    if order.is_behind(end, &at.position) {
         return Ok(());
     }
     Err(Error::Unfit(format!(
