@@ -25,6 +25,7 @@ mod snapshot_changes;
 mod snapshot_merged;
 mod source_collations;
 mod source_logs;
+mod statement_settings;
 mod stream_kinds;
 mod streams;
 mod target_definitions;
