@@ -174,6 +174,11 @@ impl<'t> Session<'t> {
                 let Some(start) = self.first_start(&mut applier, &mut connection, &rules)? else {
                     return Ok(Ended::AsWished);
                 };
+                // The source says which GTID stands at this place, and goes on behind the first transaction that has it.
+                if connection.version().is_mariadb() && !start.gtid.is_empty() && !start.position.file.is_empty() {
+                    self.order = LogOrder::of_source(&mut connection);
+                    self.behind = Some(start.clone());
+                }
                 start
             }
         };
