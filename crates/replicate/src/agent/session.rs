@@ -163,6 +163,7 @@ impl<'t> Session<'t> {
                 if !tables.is_empty() {
                     return self.copy_tables(applier, &rules, tables);
                 }
+                complete(&mut applier, &mut connection, &at)?;
                 if !at.temporary.is_empty()
                     && source::has_restarted(&mut connection, &options, &at, task.options.server_id)?
                 {
@@ -394,6 +395,15 @@ impl<'t> Session<'t> {
         let committed = self.uncommitted.commit(new.0, is_all);
         self.task.track(|tracker, now| tracker.on_committed(committed, new.1, at, now));
     }
+}
+
+/// Gives a position on record its GTID, where it has none and the source goes on by the place: of several domains, the next
+/// transaction tells that of one only.
+fn complete(applier: &mut Applier, connection: &mut Connection, at: &SourcePosition) -> Result<(), source::Error> {
+    if at.gtid.is_empty() && !at.position.file.is_empty() {
+        applier.complete_position(source::with_gtid(connection, at.position.clone())?.gtid);
+    }
+    Ok(())
 }
 
 /// The source's rules, which fold the names of tables where it does.

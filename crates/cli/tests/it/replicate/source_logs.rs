@@ -98,3 +98,22 @@ fn a_first_start_behind_a_gtid_that_is_used_again() {
         fan_in.assert_equal(&["d1"]);
     }
 }
+
+#[test]
+fn a_gtid_that_is_used_again_in_a_log_of_two_domains() {
+    let fan_in = FanIn::new(1, &[]);
+    let agent = fan_in.start();
+    write(&fan_in, &TABLES);
+    write(&fan_in, &["SET SESSION gtid_domain_id = 7", "INSERT INTO d1.u VALUES (1)"]);
+    write(&fan_in, &AGAIN);
+    fan_in.catch_up();
+    drop(agent);
+    let _agent = fan_in.start_only();
+    stops_with(&fan_in, SAME_GTID);
+    fan_in.assert_equal(&["d1"]);
+    run(&fan_in.target, &["UPDATE hortator.replicate_positions SET gtid = '' WHERE source = 's1'"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    write(&fan_in, &["SET SESSION gtid_domain_id = 7", "INSERT INTO d1.u VALUES (2)"]);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}

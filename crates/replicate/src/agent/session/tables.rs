@@ -5,7 +5,7 @@ use std::thread;
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{BinlogRequest, BinlogStream, ConnectOptions, Connection};
 
-use super::{Ended, Error, HEARTBEAT_MS, SILENCE_LIMIT, Session};
+use super::{Ended, Error, HEARTBEAT_MS, SILENCE_LIMIT, Session, complete};
 use crate::agent::copying;
 use crate::agent::hold::Reached;
 use crate::apply::Applier;
@@ -59,6 +59,7 @@ impl Session<'_> {
         };
         let at = applier.position().cloned().unwrap_or_default();
         self.look_at_log(&mut connection, &at)?;
+        complete(applier, &mut connection, &at)?;
         let start = source::request(&at, connection.version().flavor)?;
         let request =
             BinlogRequest { server_id: task.options.server_id, start, waits: true, heartbeat_ms: HEARTBEAT_MS };
