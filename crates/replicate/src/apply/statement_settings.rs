@@ -3,8 +3,9 @@
 use crate::binlog::StatementSetting;
 
 /// Variables that are left out. In a transaction of the target, MariaDB refuses the first six (seen with 10.11: errors 1179, 1679,
-/// 1685, 1694 and 1953). The last two would be about the target's log.
-const OF_THE_LOG: [&str; 8] = [
+/// 1685, 1694 and 1953). The next two would be about the target's log, and the last one makes the session lose the source's format
+/// description (error 1609).
+const OF_THE_LOG: [&str; 9] = [
     "binlog_direct_non_transactional_updates",
     "binlog_format",
     "gtid_domain_id",
@@ -13,6 +14,7 @@ const OF_THE_LOG: [&str; 8] = [
     "wsrep_on",
     "server_id",
     "wsrep_gtid_seq_no",
+    "pseudo_slave_mode",
 ];
 
 /// What stands before the statement on the target.
@@ -86,7 +88,7 @@ mod tests {
         for (settings, expected) in [
             (&[][..], ""),
             (&["gtid_domain_id=7"], ""),
-            (&["server_id=7", "max_statement_time=9"], "SET STATEMENT max_statement_time=9 FOR "),
+            (&["pseudo_slave_mode=0", "max_statement_time=9"], "SET STATEMENT max_statement_time=9 FOR "),
             (
                 &["sql_mode=''", "sql_log_bin=1", "time_zone='+0:00'"],
                 "SET STATEMENT sql_mode='', time_zone='+0:00' FOR ",

@@ -119,7 +119,7 @@ fn events_that_run_on_the_source_only() {
     assert_eq!(states, ["e1", "e3", "e4"].map(|name| [name, "SLAVESIDE_DISABLED"]));
 }
 
-/// Of a version comment, only the variables are left.
+/// Of a version comment, only the variables are left; and one that would make the session read no rows any more.
 #[test]
 fn settings_that_the_target_cannot_have() {
     let fan_in = FanIn::new(1, &[]);
@@ -130,6 +130,7 @@ fn settings_that_the_target_cannot_have() {
         "set statement/*!100000 gtid_domain_id=3,*/ max_statement_time=9 for INSERT INTO d1.t VALUES (1, 'a')",
         "/*!100000 SET STATEMENT max_statement_time=9, gtid_domain_id=3 FOR */ INSERT INTO d1.t VALUES (2, 'b')",
         "SET STATEMENT max_statement_time=9 FOR /*!100000 INSERT INTO d1.t*/ VALUES (3, 'c')",
+        "SET STATEMENT pseudo_slave_mode=0 FOR INSERT INTO d1.t VALUES (4, 'd')",
         "SET SESSION binlog_format = ROW",
         "INSERT INTO d1.t VALUES (5, 'e')",
     ] {
