@@ -49,6 +49,7 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("crates/replicate/src/apply/definition", "a clause of ALTER EVENT"),
     ("crates/replicate/src/from_mysql/statement", "a clause of CREATE EVENT"),
     ("crates/replicate/src/from_mysql/tests", "a clause of CREATE EVENT"),
+    ("crates/replicate/src/apply/statement_settings", "names of server variables"),
     ("crates/replicate/src/apply/workers/locks", "names of server variables"),
     ("xtask/src/replicate_streams", "statements and variables of replication"),
     ("crates/replicate/src/binlog/gtid", "names of server variables"),

@@ -24,6 +24,8 @@ mod snapshot;
 mod snapshot_changes;
 mod snapshot_merged;
 mod source_collations;
+mod source_logs;
+mod statement_settings;
 mod stream_kinds;
 mod streams;
 mod target_definitions;

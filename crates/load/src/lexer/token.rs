@@ -98,6 +98,11 @@ impl<'a> Tokens<'a> {
         self.position
     }
 
+    /// Whether the last token that was given stands in a version comment.
+    pub fn is_in_executed_comment(&self) -> bool {
+        self.in_executed_comment
+    }
+
     fn at(&self, offset: usize) -> Option<u8> {
         self.text.get(offset).copied()
     }

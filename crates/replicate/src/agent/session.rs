@@ -20,7 +20,7 @@ use crate::binlog::GtidState;
 use crate::config::Start;
 use crate::query::first_value;
 use crate::rules::Rules;
-use crate::source::{Arrival, Popped, Queue};
+use crate::source::{Arrival, LogOrder, Popped, Queue};
 use crate::transaction::LogPosition;
 use crate::{apply, snapshot, source};
 
@@ -81,6 +81,8 @@ pub(super) struct Session<'t> {
     until: Option<LogPosition>,
     /// The first transaction must stand behind it in the source's log.
     behind: Option<SourcePosition>,
+    /// The order of the source's files when the session began.
+    order: LogOrder,
 }
 
 impl<'t> Session<'t> {
@@ -107,6 +109,7 @@ impl<'t> Session<'t> {
             taken: None,
             until: None,
             behind: None,
+            order: LogOrder::default(),
         }
     }
 
@@ -155,14 +158,12 @@ impl<'t> Session<'t> {
         let at = match applier.position() {
             Some(at) => {
                 let at = at.clone();
-                // Another host of the source has other files.
-                if task.options.hosts.len() == 1 || at.gtid.set().is_some() {
-                    self.behind = source::check_history(&mut connection, &at)?.then(|| at.clone());
-                }
+                self.look_at_log(&mut connection, &at)?;
                 let tables = copying::tables_to_copy(task, self.target)?;
                 if !tables.is_empty() {
                     return self.copy_tables(applier, &rules, tables);
                 }
+                complete(&mut applier, &mut connection, &at)?;
                 if !at.temporary.is_empty()
                     && source::has_restarted(&mut connection, &options, &at, task.options.server_id)?
                 {
@@ -174,6 +175,11 @@ impl<'t> Session<'t> {
                 let Some(start) = self.first_start(&mut applier, &mut connection, &rules)? else {
                     return Ok(Ended::AsWished);
                 };
+                // The source says which GTID stands at this place, and goes on behind the first transaction that has it.
+                if connection.version().is_mariadb() && !start.gtid.is_empty() && !start.position.file.is_empty() {
+                    self.order = LogOrder::of_source(&mut connection);
+                    self.behind = Some(start.clone());
+                }
                 start
             }
         };
@@ -325,10 +331,20 @@ impl<'t> Session<'t> {
         Ok(())
     }
 
+    /// Looks at the source's log, which is about to be read from this place.
+    fn look_at_log(&mut self, connection: &mut Connection, at: &SourcePosition) -> Result<(), Error> {
+        self.order = LogOrder::of_source(connection);
+        // Another host of the source has other files.
+        if self.task.options.hosts.len() == 1 || at.gtid.set().is_some() {
+            self.behind = source::check_history(connection, at)?.then(|| at.clone());
+        }
+        Ok(())
+    }
+
     /// Looks at the first transaction, which ends there, or its first part.
     fn check_first(&mut self, end: &LogPosition) -> Result<(), Error> {
         let Some(at) = self.behind.take() else { return Ok(()) };
-        Ok(source::check_first(end, &at)?)
+        Ok(source::check_first(end, &at, &self.order)?)
     }
 
     fn flush(&mut self, applier: &mut Applier) -> Result<(), Error> {
@@ -379,6 +395,15 @@ impl<'t> Session<'t> {
         let committed = self.uncommitted.commit(new.0, is_all);
         self.task.track(|tracker, now| tracker.on_committed(committed, new.1, at, now));
     }
+}
+
+/// Gives a position on record its GTID, where it has none and the source goes on by the place: of several domains, the next
+/// transaction tells that of one only.
+fn complete(applier: &mut Applier, connection: &mut Connection, at: &SourcePosition) -> Result<(), source::Error> {
+    if at.gtid.is_empty() && !at.position.file.is_empty() {
+        applier.complete_position(source::with_gtid(connection, at.position.clone())?.gtid);
+    }
+    Ok(())
 }
 
 /// The source's rules, which fold the names of tables where it does.

@@ -7,10 +7,17 @@ use hortator_mysql::quote_identifier;
 
 use super::refusal::is_about_account;
 use super::statement_session::invoker;
+use super::statement_settings::prefix;
 use crate::binlog::QueryEvent;
 
 /// The text of a statement as the target runs it.
 pub(super) fn text_to_run(query: &QueryEvent) -> Cow<'_, [u8]> {
+    let (prefix, text) = (prefix(&query.settings), with_invoker(query));
+    if prefix.is_empty() { text } else { Cow::Owned([prefix, text.into_owned()].concat()) }
+}
+
+/// The same behind its settings.
+pub(super) fn with_invoker(query: &QueryEvent) -> Cow<'_, [u8]> {
     if !is_about_account(&query.text) {
         return Cow::Borrowed(&query.text);
     }

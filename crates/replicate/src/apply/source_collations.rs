@@ -7,7 +7,7 @@ use hortator_load::lexer::{Dialect, Kind, Token, tokens};
 
 use super::collations::Collations;
 use super::type_places::TypePlaces;
-use crate::statement_text::{apply, depths, is_charset, name_collation, name_of};
+use crate::statement_text::{apply, is_charset, name_collation, name_of};
 
 /// The first MariaDB that has the variable.
 pub(super) const SINCE: u32 = 110_201;
@@ -55,32 +55,20 @@ const NATIONAL: [&[u8]; 3] = [b"NCHAR", b"NVARCHAR", b"NATIONAL"];
 /// Why that cannot be done.
 pub(super) fn named(text: &[u8], dialect: &Dialect, taken: &[Taken]) -> Result<Option<Vec<u8>>, String> {
     let all: Vec<Token<'_>> = tokens(text, dialect).collect();
-    let all = behind_settings(&all);
-    let Some(is_table) = definition(all) else { return Ok(None) };
-    if let Some(taken) = taken.iter().find(|taken| has_place_without_name(all, dialect, &taken.charset)) {
+    let Some(is_table) = definition(&all) else { return Ok(None) };
+    if let Some(taken) = taken.iter().find(|taken| has_place_without_name(&all, dialect, &taken.charset)) {
         return Err(refusal(taken));
     }
     let mut edits = Vec::new();
     for taken in taken {
         let before = edits.len();
         let collation = taken.collation.as_deref().unwrap_or_default();
-        name_collation(all, dialect, &taken.charset, collation, is_table, &mut edits);
+        name_collation(&all, dialect, &taken.charset, collation, is_table, &mut edits);
         if edits.len() > before && taken.collation.is_none() {
             return Err(refusal(taken));
         }
     }
     Ok(apply(text, edits))
-}
-
-/// The statement behind `SET STATEMENT … FOR`.
-fn behind_settings<'a, 't>(all: &'a [Token<'t>]) -> &'a [Token<'t>] {
-    let [set, statement, ..] = all else { return all };
-    if !set.is_word(b"SET") || !statement.is_word(b"STATEMENT") {
-        return all;
-    }
-    let depths = depths(all);
-    let end = (0..all.len()).find(|index| depths[*index] == 0 && all[*index].is_word(b"FOR"));
-    end.map_or(all, |end| &all[end + 1..])
 }
 
 /// Whether it is CREATE or ALTER of a table; none for other statements than those and CREATE or ALTER of a schema.
@@ -217,13 +205,6 @@ mod tests {
             ("CREATE TABLE t AS SELECT _latin1'x'", "the same"),
             ("CREATE TABLE t AS SELECT CONVERT(a USING utf8mb4) FROM x", "four where"),
             ("CREATE TABLE t AS SELECT CAST(a AS CHAR CHARACTER SET utf8mb4) FROM x", "four where"),
-            (
-                "SET STATEMENT lock_wait_timeout = (SELECT SUBSTR('12' FROM 1 FOR 1)) FOR CREATE TABLE t (a TEXT CHARSET utf8)",
-                "SET STATEMENT lock_wait_timeout = (SELECT SUBSTR('12' FROM 1 FOR 1)) FOR CREATE TABLE t (a TEXT CHARSET utf8 \
-                 COLLATE three)",
-            ),
-            ("SET STATEMENT max_statement_time = 1 FOR ALTER TABLE t ADD a NCHAR", "three where"),
-            ("SET STATEMENT max_statement_time = 1 FOR INSERT INTO t VALUES (_utf8mb4'x')", "the same"),
             ("CREATE PROCEDURE p() CREATE TABLE t (a TEXT CHARSET utf8mb4)", "the same"),
             ("INSERT INTO t VALUES (_utf8mb4'x')", "the same"),
         ] {

@@ -5,7 +5,7 @@
 use hortator_mysql::quote_identifier;
 
 use super::collations::Collations;
-use super::invoker::text_to_run;
+use super::invoker::with_invoker;
 use super::refusal::{alters_schema, refusal, refusal_without_schema};
 use super::source_collations;
 use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
@@ -50,7 +50,7 @@ pub(super) fn settings(
     if let Some(reason) = &query.refused {
         return Err(reason.clone());
     }
-    if let Some(reason) = refusal(&text_to_run(query)) {
+    if let Some(reason) = refusal(&with_invoker(query)) {
         return Err(reason.to_owned());
     }
     if query.schema.is_empty()

@@ -1,13 +1,11 @@
-//! `SET STATEMENT … FOR` of the source: variables that cannot change within a transaction of the target, or that say of the source's
-//! log what the event says already.
+//! `SET STATEMENT … FOR` on the target: what the source's statement had, without what is about the source's log.
 
-use hortator_load::lexer::{Dialect, Token, tokens};
+use crate::binlog::StatementSetting;
 
-use crate::statement_text::{Edit, apply, depths, name_of};
-
-/// Variables that are taken out. In a transaction of the target, MariaDB refuses all but the last two (seen with 10.11: errors 1179,
-/// 1679, 1685, 1694 and 1953), and those would be about the target's log.
-const OF_THE_LOG: [&str; 8] = [
+/// Variables that are left out. In a transaction of the target, MariaDB refuses the first six (seen with 10.11: errors 1179, 1679,
+/// 1685, 1694 and 1953). The next two would be about the target's log, and the last one makes the session lose the source's format
+/// description (error 1609).
+const OF_THE_LOG: [&str; 9] = [
     "binlog_direct_non_transactional_updates",
     "binlog_format",
     "gtid_domain_id",
@@ -16,88 +14,88 @@ const OF_THE_LOG: [&str; 8] = [
     "wsrep_on",
     "server_id",
     "wsrep_gtid_seq_no",
+    "pseudo_slave_mode",
 ];
 
-/// Whether a statement has such a prefix, for servers of any kind.
-pub(super) fn has_settings(text: &[u8]) -> bool {
-    begins_settings(&tokens(text, &Dialect::mariadb(u32::MAX)).take(2).collect::<Vec<_>>())
-}
-
-fn begins_settings(all: &[Token<'_>]) -> bool {
-    matches!(all, [set, statement, ..] if set.is_word(b"SET") && statement.is_word(b"STATEMENT"))
-}
-
-/// The text without these variables; `None` where it has none of them.
-pub(super) fn without_settings_of_the_log(text: &[u8], dialect: &Dialect) -> Option<Vec<u8>> {
-    let all: Vec<Token<'_>> = tokens(text, dialect).collect();
-    let depths = depths(&all);
-    let mut edits = Vec::new();
-    let mut start = 0;
-    // Several prefixes may stand one behind the other.
-    while begins_settings(&all[start..]) {
-        let first = start + 2;
-        let ends = |index: &usize| depths[*index] == 0 && all[*index].is_word(b"FOR");
-        let Some(end) = (first..all.len()).find(ends) else { break };
-        edits.extend(without(text, &all[start..=end], &depths[start..=end], dialect));
-        start = end + 1;
+/// What stands before the statement on the target.
+pub(super) fn prefix(settings: &[StatementSetting]) -> Vec<u8> {
+    let kept = settings.iter().filter(|setting| !OF_THE_LOG.contains(&setting.name.as_str()));
+    let kept: Vec<&[u8]> = kept.map(|setting| setting.text.as_slice()).collect();
+    if kept.is_empty() {
+        return Vec::new();
     }
-    apply(text, edits)
-}
-
-/// What becomes of one prefix, from SET to FOR.
-fn without(text: &[u8], prefix: &[Token<'_>], depths: &[usize], dialect: &Dialect) -> Option<Edit> {
-    let (first, end) = (2, prefix.len() - 1);
-    let commas = (first..end).filter(|index| depths[*index] == 0 && prefix[*index].is_symbol(b","));
-    let mut from = first;
-    let (mut kept, mut has_others) = (Vec::new(), false);
-    for to in commas.chain([end]) {
-        let item = &prefix[from..to];
-        from = to + 1;
-        let name = name_of(item.first()?, dialect)?.to_ascii_lowercase();
-        match OF_THE_LOG.contains(&name.as_str()) {
-            true => has_others = true,
-            false => kept.push(std::str::from_utf8(&text[item.first()?.offset..item.last()?.end]).ok()?),
-        }
-    }
-    if !has_others {
-        return None;
-    }
-    Some(match kept.is_empty() {
-        true => Edit { start: prefix[0].offset, end: prefix[end].end, text: String::new() },
-        false => Edit { start: prefix[first].offset, end: prefix[end].offset, text: kept.join(", ") + " " },
-    })
+    [b"SET STATEMENT ".as_slice(), &kept.join(&b", "[..]), b" FOR "].concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apply::invoker::{text_to_run, with_invoker};
+    use crate::apply::refusal::{alters_schema, is_about_account, refusal};
+    use crate::apply::temporary_tables::is_only_of_session;
+    use crate::apply::tolerated::is_of_a_node;
+    use crate::binlog::QueryEvent;
+
+    /// What those who look at a statement's words say of it.
+    fn readings(query: &QueryEvent) -> Vec<String> {
+        let text = &query.text;
+        vec![
+            format!("{:?}", refusal(text)),
+            format!("{:?}", with_invoker(query)),
+            is_about_account(text).to_string(),
+            alters_schema(text).to_string(),
+            is_only_of_session(text).to_string(),
+            is_of_a_node(text).to_string(),
+            query.is_word("BEGIN").to_string(),
+            query.is_xa().to_string(),
+        ]
+    }
 
     #[test]
-    fn variables_of_the_log_are_taken_out() {
-        for (text, expected) in [
-            ("set statement gtid_domain_id=7 for insert into t values ('x')", Some(" insert into t values ('x')")),
-            (
-                "/* a */ SET STATEMENT `Binlog_Format` := 'ROW' FOR UPDATE t SET a = 1",
-                Some("/* a */  UPDATE t SET a = 1"),
-            ),
-            (
-                "SET STATEMENT max_statement_time=(SELECT SUBSTRING('12' FOR 1)), sql_log_bin = 1 /* , */, sort_buffer_size \
-                 = 99 FOR DELETE FROM t",
-                Some(
-                    "SET STATEMENT max_statement_time=(SELECT SUBSTRING('12' FOR 1)), sort_buffer_size = 99 FOR DELETE \
-                     FROM t",
-                ),
-            ),
-            ("SET STATEMENT sql_mode='a, gtid_seq_no=1 FOR' FOR INSERT INTO t VALUES (1)", None),
-            (
-                "SET STATEMENT server_id=3 FOR SET STATEMENT sql_mode='', gtid_seq_no=9 FOR DELETE FROM t",
-                Some(" SET STATEMENT sql_mode='' FOR DELETE FROM t"),
-            ),
-            ("INSERT INTO t VALUES ('SET STATEMENT gtid_seq_no=1 FOR')", None),
-            ("SET STATEMENT gtid_seq_no=1", None),
+    fn a_statement_is_the_same_behind_its_settings() {
+        for text in [
+            "CREATE ROLE r1",
+            "GRANT SELECT ON d.* TO CURRENT_USER",
+            "CREATE USER zz@localhost",
+            "CREATE TEMPORARY TABLE t (a INT)",
+            "DROP TEMPORARY TABLE t",
+            "ALTER DATABASE COLLATE latin1_bin",
+            "ALTER EVENT e RENAME TO f ENABLE",
+            "ALTER TABLE mysql.wsrep_cluster ADD a INT",
+            "CREATE TABLE t AS SELECT 1",
+            "INSERT INTO t VALUES (1)",
+            "BEGIN",
+            "XA START 'x'",
         ] {
-            let found = without_settings_of_the_log(text.as_bytes(), &Dialect::mariadb(u32::MAX));
-            assert_eq!(found.map(|text| String::from_utf8(text).unwrap()).as_deref(), expected, "{text}");
+            let alone = QueryEvent::of_text(text);
+            for settings in ["SET STATEMENT a=9 FOR ", "/* c */ set /*!100000 statement a = '9',*/ b=(1)\nfor\t"] {
+                let query = QueryEvent::of_text(&format!("{settings}{text}"));
+                assert_eq!(query.text, alone.text, "{settings}");
+                assert_eq!(readings(&query), readings(&alone), "{settings}{text}");
+                let (run, behind) = (text_to_run(&query), text_to_run(&alone));
+                let before = run.strip_suffix(behind.as_ref()).unwrap_or_default();
+                assert!(before.starts_with(b"SET STATEMENT a") && before.ends_with(b" FOR "), "{settings}{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn variables_of_the_log_are_left_out() {
+        let setting = |text: &&str| {
+            let name = text.split('=').next().unwrap_or_default().to_owned();
+            StatementSetting { name, text: text.as_bytes().to_vec() }
+        };
+        for (settings, expected) in [
+            (&[][..], ""),
+            (&["gtid_domain_id=7"], ""),
+            (&["pseudo_slave_mode=0", "max_statement_time=9"], "SET STATEMENT max_statement_time=9 FOR "),
+            (
+                &["sql_mode=''", "sql_log_bin=1", "time_zone='+0:00'"],
+                "SET STATEMENT sql_mode='', time_zone='+0:00' FOR ",
+            ),
+        ] {
+            let settings: Vec<_> = settings.iter().map(setting).collect();
+            assert_eq!(String::from_utf8_lossy(&prefix(&settings)), expected);
         }
     }
 }

@@ -218,14 +218,7 @@ mod tests {
     use super::*;
 
     fn query(thread_id: u32, text: &str) -> QueryEvent {
-        QueryEvent {
-            thread_id,
-            error_code: 0,
-            schema: b"d".to_vec(),
-            status_variables: Vec::new(),
-            text: text.as_bytes().to_vec(),
-            refused: None,
-        }
+        QueryEvent { thread_id, schema: b"d".to_vec(), ..QueryEvent::of_text(text) }
     }
 
     fn open(statements: &[&str]) -> TemporaryTables {

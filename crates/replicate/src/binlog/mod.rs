@@ -30,6 +30,7 @@ mod row_changes;
 mod row_images;
 mod row_values;
 mod rows;
+mod statement_settings;
 mod table_maps;
 mod user_variable;
 
@@ -50,5 +51,6 @@ pub(crate) use row_changes::{Cell, Image, RowChange, merged, only};
 pub use row_images::ColumnFormat;
 pub(crate) use row_images::Value;
 pub use rows::{RowsEvent, RowsForm, TableMap};
+pub use statement_settings::StatementSetting;
 pub(crate) use table_maps::ByTableMap;
 pub use user_variable::{UserValue, UserVariable};

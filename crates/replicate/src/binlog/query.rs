@@ -4,6 +4,7 @@ use super::compressed::uncompress;
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
+use super::statement_settings::{self, StatementSetting};
 
 /// The fixed part of all versions; later ones may have more behind it.
 const FIXED_BYTES: usize = 13;
@@ -19,7 +20,9 @@ pub struct QueryEvent {
     pub schema: Vec<u8>,
     /// Session variables in the server's own form.
     pub status_variables: Vec<u8>,
-    /// Its text, in the character set that `status_variables` names.
+    /// What `SET STATEMENT … FOR` before it sets.
+    pub settings: Vec<StatementSetting>,
+    /// Its text behind that, in the character set that `status_variables` names.
     pub text: Vec<u8>,
     /// Why the target cannot run it, where the text tells.
     pub refused: Option<String>,
@@ -43,7 +46,17 @@ impl QueryEvent {
             EventKind::QUERY_COMPRESSED => uncompress(fields.0)?,
             _ => fields.0.to_vec(),
         };
-        Ok(QueryEvent { thread_id, error_code, schema, status_variables, text, refused: None })
+        let (settings, text) = statement_settings::split(&text).unwrap_or((Vec::new(), text));
+        Ok(QueryEvent { thread_id, error_code, schema, status_variables, settings, text, refused: None })
+    }
+
+    /// A statement of no schema and no session variables.
+    #[cfg(test)]
+    pub(crate) fn of_text(text: &str) -> QueryEvent {
+        let text = text.as_bytes().to_vec();
+        let (settings, text) = statement_settings::split(&text).unwrap_or((Vec::new(), text));
+        let (schema, status_variables) = (Vec::new(), Vec::new());
+        QueryEvent { thread_id: 1, error_code: 0, schema, status_variables, settings, text, refused: None }
     }
 
     /// Whether it is this word: servers write BEGIN, COMMIT and ROLLBACK as statements.

@@ -4,7 +4,7 @@ use hortator_mysql::{Connection, Error};
 
 use crate::apply::SourcePosition;
 use crate::binlog::GtidState;
-use crate::query::{first_value, texts};
+use crate::query::{first_column, first_value, texts};
 use crate::transaction::LogPosition;
 
 /// A file of a source's log.
@@ -14,6 +14,48 @@ pub struct LogFile {
     pub name: String,
     /// Its size in bytes.
     pub size_bytes: u64,
+}
+
+/// The order of a source's files. Their names do not tell it where the base name of the log has changed (`log_bin`, with the same
+/// `log_bin_index`).
+#[derive(Clone, Debug, Default)]
+pub struct LogOrder {
+    /// What SHOW BINARY LOGS has listed.
+    files: Vec<Vec<u8>>,
+}
+
+impl LogOrder {
+    /// The order of these, as SHOW BINARY LOGS lists them.
+    pub fn new(files: impl IntoIterator<Item = String>) -> LogOrder {
+        LogOrder { files: files.into_iter().map(String::into_bytes).collect() }
+    }
+
+    /// The order now. An account may not be allowed to list the files: then only their names tell it.
+    pub fn of_source(connection: &mut Connection) -> LogOrder {
+        LogOrder::new(first_column(connection, b"SHOW BINARY LOGS").unwrap_or_default())
+    }
+
+    /// Whether a place stands behind another one.
+    #[must_use]
+    pub fn is_behind(&self, at: &LogPosition, other: &LogPosition) -> bool {
+        let index = |of: &LogPosition| self.files.iter().position(|file| *file == of.file);
+        match (index(at), index(other)) {
+            (Some(file), Some(of_other)) => (file, at.position) > (of_other, other.position),
+            // A file that is not listed was begun behind the others.
+            (file, of_other)
+                if base_name(&at.file) != base_name(&other.file) && file.is_some() != of_other.is_some() =>
+            {
+                file.is_none()
+            }
+            _ => at.is_behind(other),
+        }
+    }
+}
+
+/// The name of a log, without the number of the file.
+fn base_name(file: &[u8]) -> &[u8] {
+    let end = file.iter().rposition(|byte| *byte == b'.');
+    &file[..end.unwrap_or(file.len())]
 }
 
 /// What the source's log has behind a position, in bytes; `None` where the position is in none of its files.
@@ -50,6 +92,33 @@ pub fn bytes_behind(files: &[LogFile], at: &LogPosition) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn order_of_files() {
+        let at = |text: &str| {
+            let (file, position) = text.split_once(':').unwrap();
+            LogPosition { file: file.as_bytes().to_vec(), position: position.parse().unwrap() }
+        };
+        let listed = ["shop.999999", "shop.1000000", "data.000001", "data.000002"];
+        let listed = LogOrder::new(listed.map(str::to_owned));
+        let unlisted = LogOrder::default();
+        for (order, earlier, later) in [
+            (&listed, "shop.999999:900", "shop.1000000:4"),
+            (&listed, "shop.1000000:900", "data.000001:4"),
+            (&listed, "data.000001:4", "data.000001:5"),
+            // Begun after they were listed, or deleted before.
+            (&listed, "data.000002:900", "data.000003:4"),
+            (&listed, "shop.1000000:900", "data.000003:4"),
+            (&listed, "data.000002:900", "again.000001:4"),
+            (&listed, "shop.999998:900", "shop.999999:4"),
+            (&unlisted, "shop.999999:900", "shop.1000000:4"),
+        ] {
+            let (before, behind) = (at(earlier), at(later));
+            assert!(order.is_behind(&behind, &before), "{later} behind {earlier}");
+            assert!(!order.is_behind(&before, &behind), "{earlier} behind {later}");
+            assert!(!order.is_behind(&behind, &behind), "{later} behind itself");
+        }
+    }
 
     #[test]
     fn bytes_over_files() {

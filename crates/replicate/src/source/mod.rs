@@ -20,7 +20,7 @@ mod start;
 
 pub use error::Error;
 pub use files::{Completion, FileLog, Until, read_files};
-pub use log_files::{LogFile, bytes_behind, lag_bytes};
+pub use log_files::{LogFile, LogOrder, bytes_behind, lag_bytes};
 pub(crate) use mysql_gtids::has_gtids;
 pub use queue::{Arrival, Popped, Queue, Receiver, Sender};
 pub use reader::read;

@@ -115,3 +115,28 @@ fn an_interrupted_statement_that_a_rule_leaves_out() {
     interrupt(&fan_in, &[&insert(0)], "KILL QUERY");
     fan_in.catch_up();
 }
+
+/// Its beginning is applied before the rest arrives.
+#[test]
+fn an_interrupted_statement_in_a_later_part_of_a_large_transaction() {
+    let fan_in = FanIn::new(1, &[]);
+    let agent = fan_in.start();
+    run(&fan_in.sources[0], &TABLES);
+    run(&fan_in.sources[0], &["CREATE TABLE d1.large (v LONGTEXT) ENGINE=InnoDB"]);
+    let large = format!("INSERT INTO large VALUES ('{}')", "x".repeat(3 << 20));
+    let begun =
+        ["BEGIN", "INSERT INTO beside VALUES (1)", "INSERT INTO my VALUES (1, 0)", &large, &large, &insert(100)];
+    interrupt(&fan_in, &begun, "KILL QUERY");
+    stops_with(&fan_in, "those rows are here that cannot be rolled back");
+    let (shown, _) = fan_in.says("status");
+    assert!(!shown.contains("nothing of its transaction"), "{shown}");
+    assert_eq!(ids(&fan_in), 1);
+    assert_eq!(texts(&fan_in.target, "SELECT id FROM d1.beside").len(), 0);
+    drop(agent);
+    let _agent = fan_in.start_only();
+    fan_in.wait_until("it to stop", |shown| line_of(shown, "s1").contains("stopped"));
+    assert_eq!(fan_in.says("skip s1"), (String::new(), Some(0)));
+    run(&fan_in.sources[0], &["INSERT INTO d1.my VALUES (400, 0)"]);
+    fan_in.catch_up();
+    assert_eq!(ids(&fan_in), 2);
+}

@@ -40,8 +40,8 @@ fn definitions_that_change_under_the_copy() {
     run(
         source,
         &[
-            "RENAME TABLE d.one TO d.x, d.two TO d.one, d.x TO d.two",
-            "ALTER TABLE d.parts EXCHANGE PARTITION p WITH TABLE d.part",
+            "SET STATEMENT lock_wait_timeout = 60 FOR RENAME TABLE d.one TO d.x, d.two TO d.one, d.x TO d.two",
+            "SET STATEMENT lock_wait_timeout = 60 FOR ALTER TABLE d.parts EXCHANGE PARTITION p WITH TABLE d.part",
             "CREATE TABLE d.new (id INT PRIMARY KEY)",
             "INSERT INTO d.new VALUES (1)",
         ],

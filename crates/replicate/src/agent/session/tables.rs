@@ -5,7 +5,7 @@ use std::thread;
 use hortator_mysql::catalog::TableName;
 use hortator_mysql::{BinlogRequest, BinlogStream, ConnectOptions, Connection};
 
-use super::{Ended, Error, HEARTBEAT_MS, SILENCE_LIMIT, Session};
+use super::{Ended, Error, HEARTBEAT_MS, SILENCE_LIMIT, Session, complete};
 use crate::agent::copying;
 use crate::agent::hold::Reached;
 use crate::apply::Applier;
@@ -58,6 +58,8 @@ impl Session<'_> {
             None => log_end(&mut connection)?.position,
         };
         let at = applier.position().cloned().unwrap_or_default();
+        self.look_at_log(&mut connection, &at)?;
+        complete(applier, &mut connection, &at)?;
         let start = source::request(&at, connection.version().flavor)?;
         let request =
             BinlogRequest { server_id: task.options.server_id, start, waits: true, heartbeat_ms: HEARTBEAT_MS };
@@ -75,11 +77,12 @@ impl Session<'_> {
     /// Whether what has arrived reaches the place up to which the log is applied, or stands behind it.
     pub(super) fn reaches(&self, arrival: &Arrival) -> Reached {
         let Some(until) = &self.until else { return Reached::NotYet };
+        let is_behind = |at, other| self.order.is_behind(at, other);
         match arrival {
-            Arrival::Transaction(transaction) if transaction.position.is_behind(until) => Reached::Beyond,
-            Arrival::Part(part) if part.position.is_behind(until) => Reached::Beyond,
+            Arrival::Transaction(transaction) if is_behind(&transaction.position, until) => Reached::Beyond,
+            Arrival::Part(part) if is_behind(&part.position, until) => Reached::Beyond,
             Arrival::Transaction(transaction) if transaction.position == *until => Reached::Exactly,
-            Arrival::Idle(at) if !until.is_behind(at) => Reached::Exactly,
+            Arrival::Idle(at) if !is_behind(until, at) => Reached::Exactly,
             _ => Reached::NotYet,
         }
     }

@@ -18,6 +18,15 @@ const INTERRUPTIONS: [u16; 7] = [
     1969, // ER_STATEMENT_TIMEOUT
 ];
 
+const NOTHING_HERE: &str = "nothing of its transaction was run here. Make the rows of its tables equal to the source's by hand, then \
+                            `skip` it; or `skip` it, and copy the source again (`copy-again FILE SOURCE`)";
+const SOME_HERE: &str = "of the statements before it in its transaction, those rows are here that cannot be rolled back. `skip` it, and \
+                         copy the source again (`copy-again FILE SOURCE`)";
+
+fn interrupted(code: u16) -> String {
+    format!("the statement was interrupted on the source (error {code}): some of its changes may be there, and")
+}
+
 impl Applier {
     /// Looks whether the source has run these statements to their end, or to an error that the target runs into as well.
     ///
@@ -30,11 +39,10 @@ impl Applier {
             if !INTERRUPTIONS.contains(&code) || self.table.is_written_by(&query.text) || is_without_effect(query) {
                 continue;
             }
-            let found = format!(
-                "the statement was interrupted on the source (error {code}): some of its changes may be there, and nothing of its \
-                 transaction was run here. Make the rows of its tables equal to the source's by hand, then `skip` it; or `skip` it, and \
-                 copy the tables again (`copy-again FILE SOURCE --table SCHEMA.TABLE`)"
-            );
+            let found = match self.must_finish() {
+                false => format!("{} {NOTHING_HERE}", interrupted(code)),
+                true => format!("{} {SOME_HERE}", interrupted(code)),
+            };
             return Err(Error::Event { place: place.to_owned(), found });
         }
         Ok(())

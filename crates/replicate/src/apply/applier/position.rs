@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::Applier;
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
+use crate::binlog::GtidState;
 use crate::transaction::Transaction;
 
 /// How long a position that only passes over transactions may be without a record.
@@ -57,6 +58,13 @@ impl Applier {
         self.execute(&self.table.write(&start), "the start")?;
         self.recorded(start, 0);
         Ok(())
+    }
+
+    /// The GTID position of the place that is on record without one. It is recorded with what comes next.
+    pub fn complete_position(&mut self, gtid: GtidState) {
+        if let Some(at) = &mut self.committed {
+            at.gtid = gtid;
+        }
     }
 
     /// Behind what is committed and this transaction. Nothing else is taken.

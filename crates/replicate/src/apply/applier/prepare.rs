@@ -14,7 +14,6 @@ use crate::apply::refusal::alters_schema;
 use crate::apply::shared_definitions::SOURCE_COLUMN_BYTES;
 use crate::apply::source_collations;
 use crate::apply::statement_session::{sql_mode_and_charset, taken_collations, without_foreign_key_checks};
-use crate::apply::statement_settings::{has_settings, without_settings_of_the_log};
 use crate::apply::target_tables::{TargetTable, table_type};
 use crate::binlog::{AddedColumn, Content, Event, QueryEvent};
 use crate::rules::{
@@ -53,7 +52,6 @@ impl Applier {
         for event in events.iter_mut() {
             event.uncompress(&format);
             event.check_unique(&format);
-            self.take_out_settings(event, place)?;
         }
         if !self.rules.is_empty() {
             self.rewrite_statements(events, place)?;
@@ -65,19 +63,6 @@ impl Applier {
         self.check_interrupted(events, place)?;
         self.name_collations(events, place)?;
         self.convert_times(events, &format, place)
-    }
-
-    /// Takes variables out of a statement that are about the source's log.
-    fn take_out_settings(&mut self, event: &mut Event, place: &str) -> Result<(), Error> {
-        let Content::Query(query) = &mut event.content else { return Ok(()) };
-        if !has_settings(&query.text) {
-            return Ok(());
-        }
-        let (dialect, _) = self.dialect(query, place)?;
-        if let Some(text) = without_settings_of_the_log(&query.text, &dialect) {
-            query.text = text;
-        }
-        Ok(())
     }
 
     /// Names the collations of new tables, where the target does not know the variable that they come from.

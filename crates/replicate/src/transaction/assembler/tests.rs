@@ -28,8 +28,7 @@ fn event(word: &str, end_position: u32) -> Event {
 }
 
 fn query(text: &str) -> QueryEvent {
-    let text = text.replace('_', " ").into_bytes();
-    QueryEvent { thread_id: 1, error_code: 0, schema: Vec::new(), status_variables: Vec::new(), text, refused: None }
+    QueryEvent::of_text(&text.replace('_', " "))
 }
 
 fn rows() -> RowsEvent {
