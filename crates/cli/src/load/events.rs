@@ -49,6 +49,8 @@ struct Counters {
     tables: Vec<String>,
     /// Why the load is held back by the limits of its user.
     throttled: Option<String>,
+    /// That an index build waits for another session.
+    waiting_build: Option<String>,
 }
 
 impl Counters {
@@ -65,6 +67,7 @@ impl Counters {
             index_builds: Progress::value(&progress.key_builds),
             tables: progress.current_tables(),
             throttled: progress.throttled(),
+            waiting_build: progress.waiting_build(),
         }
     }
 }

@@ -38,8 +38,8 @@ pub struct RowsArgs {
     #[arg(long, value_name = "BYTE")]
     fields_enclosed_by: Option<String>,
 
-    /// The same, of a file with quotes around texts only
-    #[arg(long, value_name = "BYTE", hide = true, conflicts_with = "fields_enclosed_by")]
+    /// The same, of a file that has quotes around texts only
+    #[arg(long, value_name = "BYTE", conflicts_with = "fields_enclosed_by")]
     fields_optionally_enclosed_by: Option<String>,
 
     /// The escape character in fields, or nothing [default: none in CSV, else \]

@@ -52,8 +52,8 @@ struct FoundTable {
     engine: Option<String>,
     /// The columns that are texts, each with its character set.
     charsets: Vec<(String, String)>,
-    /// A BIT column of more than one byte.
-    bits: Option<String>,
+    /// The longest BIT column: its name and its bits.
+    bits: Option<(String, u32)>,
 }
 
 impl FoundTable {
@@ -78,10 +78,11 @@ impl FoundTable {
             Some((values.next()?, values.next()?))
         });
         let bits = fetch(
-            "SELECT COLUMN_NAME FROM information_schema.COLUMNS",
-            " AND DATA_TYPE = 'bit' AND NUMERIC_PRECISION > 8 ORDER BY ORDINAL_POSITION",
+            "SELECT COLUMN_NAME, NUMERIC_PRECISION FROM information_schema.COLUMNS",
+            " AND DATA_TYPE = 'bit' ORDER BY NUMERIC_PRECISION DESC, ORDINAL_POSITION LIMIT 1",
         )?;
-        let bits = bits.into_iter().flatten().flatten().next();
+        let mut bits = bits.into_iter().flatten().flatten();
+        let bits = bits.next().zip(bits.next().and_then(|bits| bits.parse().ok()));
         Ok(Some(Self { engine, charsets: charsets.collect(), bits }))
     }
 }
@@ -101,11 +102,12 @@ fn refusal(table: &UndefinedTable, found: Option<&FoundTable>) -> Option<String>
     }
     let found = found?;
     let uncertain = found.charsets.iter().find(|(_, charset)| !is_ascii_safe(charset));
-    let what = match (uncertain, &found.bits) {
+    let bits = found.bits.as_ref().filter(|(_, bits)| *bits > table.plain_bits);
+    let what = match (uncertain, bits) {
         (Some((column, charset)), _) => {
             format!("column {column} of the table is in {charset}, whose characters may contain separators")
         }
-        (None, Some(column)) => format!("column {column} of the table is a BIT, whose bytes may be separators"),
+        (None, Some((column, _))) => format!("column {column} of the table is a BIT, whose bytes may be separators"),
         (None, None) => return None,
     };
     Some(format!(
@@ -116,7 +118,8 @@ fn refusal(table: &UndefinedTable, found: Option<&FoundTable>) -> Option<String>
 
 #[test]
 fn what_is_refused() {
-    let table = |has_rows| UndefinedTable { schema: None, table: b"t".to_vec(), file: "t".to_owned(), has_rows };
+    let table =
+        |has_rows| UndefinedTable { schema: None, table: b"t".to_vec(), file: "t".to_owned(), has_rows, plain_bits: 3 };
     let found = |engine: Option<&str>, charset: &str| FoundTable {
         engine: engine.map(str::to_owned),
         charsets: vec![("a".to_owned(), "utf8mb4".to_owned()), ("b".to_owned(), charset.to_owned())],
@@ -127,8 +130,10 @@ fn what_is_refused() {
         assert!(is_refused(true, Some(&found(Some("InnoDB"), charset))), "{charset}");
     }
     assert!(!is_refused(true, Some(&found(Some("InnoDB"), "ujis"))));
-    let bits = FoundTable { bits: Some("c".to_owned()), ..found(Some("InnoDB"), "ujis") };
-    assert!(is_refused(true, Some(&bits)));
+    for (bits, expected) in [(1, false), (3, false), (4, true), (8, true), (16, true)] {
+        let bits = FoundTable { bits: Some(("c".to_owned(), bits)), ..found(Some("InnoDB"), "ujis") };
+        assert_eq!(is_refused(true, Some(&bits)), expected);
+    }
     assert!(!is_refused(true, None));
     assert!(!is_refused(false, Some(&found(None, "ujis"))));
     assert!(!is_refused(false, Some(&found(Some("MRG_MyISAM"), "ujis"))));

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 
 use crate::input::Position;
 
+/// Runs that are kept: a file has line ends of one kind, or was put together from a few.
+const RUNS_LIMIT: usize = 1024;
+
 /// The blank lines that are not given out yet.
 #[derive(Debug, Default)]
 pub(super) struct BlankLines {
@@ -19,12 +22,16 @@ struct Run {
 }
 
 impl BlankLines {
-    pub(super) fn push(&mut self, position: Position, end: Position) {
+    /// False where it cannot be kept.
+    pub(super) fn push(&mut self, position: Position, end: Position) -> bool {
         let line_bytes = end.byte - position.byte;
+        let is_full = self.runs.len() >= RUNS_LIMIT;
         match self.runs.back_mut().filter(|run| run.line_bytes == line_bytes) {
             Some(run) => run.lines += 1,
+            None if is_full => return false,
             None => self.runs.push_back(Run { first: position, line_bytes, lines: 1 }),
         }
+        true
     }
 
     /// Where the next one begins and ends.

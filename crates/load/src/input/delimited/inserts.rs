@@ -180,7 +180,13 @@ impl RowStatements {
             self.record_end = self.records.position();
             let is_blank = self.file.format.is_csv && self.record.is_blank();
             match self.width {
-                None if is_blank => self.blank_lines.push(position, self.record_end),
+                None if is_blank => {
+                    if !self.blank_lines.push(position, self.record_end) {
+                        let reason = "the file begins with too many blank lines of different line ends: name its columns \
+                                      with --columns";
+                        return Err(RowError::Record { position, reason: reason.to_owned() });
+                    }
+                }
                 None => return self.first_row(position),
                 Some(width) if is_blank && width != 1 => {}
                 Some(_) => return Ok(Some(position)),

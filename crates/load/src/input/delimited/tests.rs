@@ -179,6 +179,10 @@ fn leading_blank_lines_are_rows_of_one_column() {
     assert_eq!(rows("\n\n\"\"\n", Columns::All), "1: ('') 2: ('') 3: ('')");
     assert_eq!(rows("\n\r\n1,2\n\n3,4", Columns::All), "3: ('1','2') 5: ('3','4')");
     assert_eq!(rows("\n\n", Columns::All), "");
+    // What is kept of them has a limit.
+    let few = "\n\r\n".repeat(512);
+    assert_eq!(rows(&few, Columns::All), "");
+    assert!(rows(&(few + "\n"), Columns::All).starts_with("1025: error: the file begins with too many blank lines"));
     let named = || Columns::Named(vec![Field::plain("a")]);
     assert_eq!(rows("\n\nx", named()).matches("('')").count(), 2);
     let empty_is_null = with(Format::csv(), |separators| separators.null = Some(Vec::new()));

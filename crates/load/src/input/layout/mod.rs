@@ -56,6 +56,8 @@ pub(crate) struct UndefinedTable {
     pub(crate) file: String,
     /// Whether the dump has a file of its rows.
     pub(crate) has_rows: bool,
+    /// The longest BIT whose values look like no separator.
+    pub(crate) plain_bits: u32,
 }
 
 /// A new table whose rows the dump has counted.

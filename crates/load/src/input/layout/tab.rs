@@ -143,6 +143,7 @@ impl SchemaFolder<'_> {
                 table: table.clone(),
                 file: folder.path_of(name).display().to_string(),
                 has_rows: rows.is_some(),
+                plain_bits: columns::plain_bits(self.format),
             });
         }
         if let Some(rows) = rows {

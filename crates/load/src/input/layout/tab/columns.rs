@@ -118,6 +118,11 @@ fn uncertain_type(definition: &[u8], rows_charset: &str, format: &Format) -> Opt
     None
 }
 
+/// BIT columns of so many bits need no definition to be read; 0 where those of one bit do.
+pub(super) fn plain_bits(format: &Format) -> u32 {
+    (1..8).take_while(|&bits| is_plain_bit(bits, format)).last().unwrap_or(0)
+}
+
 /// Whether each value of so many bits is one byte that means nothing else.
 fn is_plain_bit(bits: u32, format: &Format) -> bool {
     let first = |bytes: &[u8]| bytes.first().copied();

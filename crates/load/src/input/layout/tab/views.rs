@@ -1,7 +1,9 @@
 //! The order of views: each behind those that it reads.
 
+use crate::analysis::NamedTable;
 use crate::input::Member;
-use crate::lexer::{Dialect, Kind, Token, tokens};
+use crate::lexer::{Dialect, tokens};
+use crate::selection::named_tables;
 
 /// A view and its file.
 pub(super) struct View {
@@ -9,15 +11,8 @@ pub(super) struct View {
     pub(super) schema: Option<Vec<u8>>,
     pub(super) name: Vec<u8>,
     /// The tables and views that it reads.
-    pub(super) sources: Vec<SourceName>,
+    pub(super) sources: Vec<NamedTable>,
     pub(super) members: [Member; 2],
-}
-
-/// A table or view as a definition names it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct SourceName {
-    schema: Option<Vec<u8>>,
-    name: Vec<u8>,
 }
 
 impl View {
@@ -29,7 +24,7 @@ impl View {
                 (Some(_), None) => true,
                 (Some(named), Some(schema)) => named == schema,
             };
-            is_of_schema && source.name == other.name
+            is_of_schema && source.table == other.name
         })
     }
 }
@@ -48,79 +43,16 @@ pub(super) fn in_order(mut views: Vec<View>) -> Vec<View> {
     ordered
 }
 
-/// Words that end the table list of a SELECT.
-const BEHIND_TABLES: [&[u8]; 11] = [
-    b"WHERE",
-    b"GROUP",
-    b"HAVING",
-    b"ORDER",
-    b"LIMIT",
-    b"WINDOW",
-    b"UNION",
-    b"EXCEPT",
-    b"INTERSECT",
-    b"PROCEDURE",
-    b"FETCH",
-];
-
-/// What stands between two parentheses.
-#[derive(Clone, Copy, Default)]
-struct Level {
-    /// A SELECT has begun: its FROM has tables behind it, that of `trim(both 'x' from c)` has not.
-    is_select: bool,
-    is_table_list: bool,
-    /// A table comes next.
-    expects_table: bool,
-}
-
-/// The names in the places of tables in a SELECT: behind FROM, JOIN, and the commas of a table list. The same name is a
-/// column's or an alias elsewhere.
-pub(super) fn sources(select: &[u8]) -> Vec<SourceName> {
-    let (mut found, mut outer, mut level) = (Vec::new(), Vec::new(), Level::default());
-    let mut rest = tokens(select, &Dialect::mariadb(u32::MAX)).peekable();
-    while let Some(token) = rest.next() {
-        let is_any = |words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
-        if token.is_symbol(b"(") {
-            outer.push(Level { expects_table: false, ..level });
-            let is_table_list = level.expects_table;
-            level = Level { is_select: false, is_table_list, expects_table: is_table_list };
-        } else if token.is_symbol(b")") {
-            level = outer.pop().unwrap_or_default();
-        } else if token.is_word(b"SELECT") {
-            level = Level { is_select: true, ..Level::default() };
-        } else if token.is_word(b"FROM") {
-            (level.is_table_list, level.expects_table) = (level.is_select, level.is_select);
-        } else if is_any(&BEHIND_TABLES) {
-            (level.is_table_list, level.expects_table) = (false, false);
-        } else if token.is_symbol(b",") || is_any(&[b"JOIN", b"STRAIGHT_JOIN"]) {
-            level.expects_table = level.is_table_list;
-        } else if level.expects_table
-            && let Some(first) = name(&token)
-        {
-            level.expects_table = false;
-            let second = rest.next_if(|next| next.is_symbol(b".")).and_then(|_| name(&rest.next()?));
-            found.push(match second {
-                Some(name) => SourceName { schema: Some(first), name },
-                None => SourceName { schema: None, name: first },
-            });
-        }
-    }
-    found
-}
-
-fn name(token: &Token<'_>) -> Option<Vec<u8>> {
-    match &token.kind {
-        Kind::QuotedIdentifier(name) => Some(name.to_vec()),
-        Kind::Word(name) => Some(name.to_vec()),
-        _ => None,
-    }
+/// The tables and views that a SELECT reads.
+pub(super) fn sources(select: &[u8]) -> Vec<NamedTable> {
+    named_tables(&tokens(select, &Dialect::mariadb(u32::MAX)).collect::<Vec<_>>())
 }
 
 #[test]
 fn names_in_the_places_of_tables() {
     let shown = |select: &str| {
-        let one = |source: SourceName| {
-            let name = String::from_utf8(source.name).unwrap();
+        let one = |source: NamedTable| {
+            let name = String::from_utf8(source.table).unwrap();
             source.schema.map_or(name.clone(), |schema| format!("{}.{name}", String::from_utf8(schema).unwrap()))
         };
         sources(select.as_bytes()).into_iter().map(one).collect::<Vec<_>>().join(" ")
@@ -136,7 +68,8 @@ fn names_in_the_places_of_tables() {
         ("AS select 1 AS `1` from (select `a`.`b` AS `b` from `a` limit 1) `t` union select `d`.`e` from `d`", "a d"),
         (
             "AS with `c` as (select 1 from `a`) select `c`.`1` from `c` group by `x`,`y` having `z` /* from `n` */",
-            "a c",
+            // `c` is the expression.
+            "a",
         ),
         ("AS select 'from `a`' from `b` straight_join `c` force index (`d`,`e`) */", "b c"),
         ("AS select 1", ""),
