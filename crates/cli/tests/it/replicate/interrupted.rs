@@ -5,6 +5,7 @@ use std::thread;
 use super::fan_in::{FanIn, run, texts};
 use super::line_of;
 use super::monitoring::json;
+use super::source_logs::stops_with;
 
 const TABLES: [&str; 3] = [
     "CREATE DATABASE d1",
@@ -41,10 +42,6 @@ fn interrupt(fan_in: &FanIn, statements: &[&str], by: &str) {
         }
         session.join().unwrap();
     });
-}
-
-fn stops_with(fan_in: &FanIn, text: &str) {
-    fan_in.wait_until(text, |shown| line_of(shown, "s1").contains("stopped") && shown.contains(text));
 }
 
 fn ids(fan_in: &FanIn) -> usize {

@@ -13,7 +13,8 @@ fn write(fan_in: &FanIn, statements: &[&str]) {
     run(&fan_in.sources[0], statements);
 }
 
-fn stops_with(fan_in: &FanIn, text: &str) {
+/// Waits until the source is stopped and its reason has these words: it may be stopped for another one before.
+pub(super) fn stops_with(fan_in: &FanIn, text: &str) {
     fan_in.wait_until(text, |shown| line_of(shown, "s1").contains("stopped") && shown.contains(text));
 }
 
