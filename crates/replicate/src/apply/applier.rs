@@ -412,7 +412,7 @@ impl Applier {
                     self.enter_session(event, query, before, place)?;
                     self.check_conversion(query, place)?;
                     let disable = self.disabled_event(&query.text, place)?;
-                    if !self.create_merged(&query.text, place)? {
+                    if !self.create_merged(query, place)? {
                         let done = match self.connection.execute(&text_to_run(query)) {
                             Err(error) if query.error_code == 0 && is_done(&query.text, &error) => Ok(()),
                             done => done.map(drop),

@@ -1,11 +1,11 @@
-//! `SET STATEMENT … FOR` on the target: what the source's statement had, without what is about the source's log.
+//! `SET STATEMENT … FOR` on the target: what the source's statement had, without what is about the source itself.
 
 use crate::binlog::StatementSetting;
 
 /// Variables that are left out. In a transaction of the target, MariaDB refuses the first six (seen with 10.11: errors 1179, 1679,
-/// 1685, 1694 and 1953). The next two would be about the target's log, and the last one makes the session lose the source's format
-/// description (error 1609).
-const OF_THE_LOG: [&str; 9] = [
+/// 1685, 1694 and 1953). The next two would be about the target's log. `pseudo_slave_mode` makes the session lose the source's
+/// format description (error 1609), and the time limit of a statement on the source is none of its replicas'.
+const LEFT_OUT: [&str; 10] = [
     "binlog_direct_non_transactional_updates",
     "binlog_format",
     "gtid_domain_id",
@@ -15,11 +15,12 @@ const OF_THE_LOG: [&str; 9] = [
     "server_id",
     "wsrep_gtid_seq_no",
     "pseudo_slave_mode",
+    "max_statement_time",
 ];
 
 /// What stands before the statement on the target.
 pub(super) fn prefix(settings: &[StatementSetting]) -> Vec<u8> {
-    let kept = settings.iter().filter(|setting| !OF_THE_LOG.contains(&setting.name.as_str()));
+    let kept = settings.iter().filter(|setting| !LEFT_OUT.contains(&setting.name.as_str()));
     let kept: Vec<&[u8]> = kept.map(|setting| setting.text.as_slice()).collect();
     if kept.is_empty() {
         return Vec::new();
@@ -88,7 +89,8 @@ mod tests {
         for (settings, expected) in [
             (&[][..], ""),
             (&["gtid_domain_id=7"], ""),
-            (&["pseudo_slave_mode=0", "max_statement_time=9"], "SET STATEMENT max_statement_time=9 FOR "),
+            (&["pseudo_slave_mode=0", "max_statement_time=9"], ""),
+            (&["pseudo_slave_mode=0", "lock_wait_timeout=9"], "SET STATEMENT lock_wait_timeout=9 FOR "),
             (
                 &["sql_mode=''", "sql_log_bin=1", "time_zone='+0:00'"],
                 "SET STATEMENT sql_mode='', time_zone='+0:00' FOR ",

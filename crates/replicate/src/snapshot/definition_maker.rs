@@ -116,7 +116,12 @@ impl DefinitionMaker<'_> {
     }
 
     fn shared_definitions<'s>(&'s self, claims: &'s mut Claims) -> SharedDefinitions<'s> {
-        SharedDefinitions { connection: &mut claims.connection, rules: self.rules, positions: self.positions }
+        SharedDefinitions {
+            connection: &mut claims.connection,
+            rules: self.rules,
+            positions: self.positions,
+            settings: b"",
+        }
     }
 
     fn goes_on(&self) -> Result<(), Error> {

@@ -118,3 +118,33 @@ fn a_gtid_that_is_used_again_in_a_log_of_two_domains() {
     fan_in.catch_up();
     fan_in.assert_equal(&["d1"]);
 }
+
+/// The copy reads the log twice, and nothing arrives: each time it goes on by the place, as the row says.
+#[test]
+fn tables_copied_again_behind_a_gtid_that_is_used_again() {
+    let fan_in = FanIn::new(1, &[]);
+    let agent = fan_in.start();
+    write(&fan_in, &TABLES);
+    write(&fan_in, &AGAIN);
+    fan_in.catch_up();
+    drop(agent);
+    let _agent = fan_in.start_only();
+    stops_with(&fan_in, SAME_GTID);
+    run(&fan_in.target, &["UPDATE hortator.replicate_positions SET gtid = '' WHERE source = 's1'", "DELETE FROM d1.t"]);
+    assert_eq!(fan_in.says("resume s1").1, Some(0));
+    fan_in.wait_until("it to go on", |shown| !line_of(shown, "s1").contains("stopped"));
+    assert_eq!(fan_in.says("copy-again s1 --table d1.t"), (String::new(), Some(0)));
+    let copied = || {
+        texts(
+            &fan_in.target,
+            "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd1' AND TABLE_NAME = 't'",
+        )
+    };
+    fan_in.wait_until("the copy", |shown| {
+        assert!(!line_of(shown, "s1").contains("stopped"), "{shown}");
+        copied() == [["1"]] && texts(&fan_in.target, "SELECT COUNT(*) FROM d1.t") == [["5"]]
+    });
+    write(&fan_in, &["INSERT INTO d1.t VALUES (101)"]);
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}

@@ -139,3 +139,56 @@ fn settings_that_the_target_cannot_have() {
     fan_in.catch_up();
     fan_in.assert_equal(&["d1"]);
 }
+
+/// A statement's time limit is that of its run on the source: a replica waits for a lock that somebody holds.
+#[test]
+fn a_time_limit_of_the_source() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    let mut one = session(&fan_in);
+    let table = ["CREATE DATABASE d1", "CREATE TABLE d1.t (id INT PRIMARY KEY, v CHAR(9)) ENGINE=InnoDB"];
+    run(&fan_in.sources[0], &table);
+    run(&fan_in.sources[0], &["INSERT INTO d1.t VALUES (1, 'old')"]);
+    fan_in.catch_up();
+    let mut other = fan_in.target.node(0).connect().unwrap();
+    for text in ["BEGIN", "UPDATE d1.t SET v = 'locked'"] {
+        other.execute(text.as_bytes()).unwrap();
+    }
+    one.execute(b"SET STATEMENT max_statement_time=0.5 FOR UPDATE d1.t SET v = 'new'").unwrap();
+    // Longer than that.
+    let waits = "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' \
+                 AND trx_wait_started < NOW() - INTERVAL 1 SECOND";
+    fan_in.wait_until("the statement to wait", |_| texts(&fan_in.target, waits).len() == 1);
+    other.execute(b"ROLLBACK").unwrap();
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+/// Under rules, a table is made in another way, and its settings say how.
+#[test]
+fn tables_under_rules() {
+    for column in ["", "source_column = \"shard\"\n"] {
+        let rule = format!("[[source.rule]]\nmatch = \"d1.*\"\nto = \"e1.*\"\n{column}");
+        let mut fan_in = FanIn::new(1, &[]);
+        let text = fs::read_to_string(fan_in.file()).unwrap() + &rule;
+        fan_in.write(&text);
+        let _agent = fan_in.start();
+        let mut one = session(&fan_in);
+        for text in [
+            "SET STATEMENT collation_server=latin1_bin FOR CREATE DATABASE d1",
+            "USE d1",
+            "SET STATEMENT default_storage_engine=MyISAM FOR CREATE TABLE m (a INT)",
+            "SET STATEMENT innodb_strict_mode=0 FOR CREATE TABLE z (a INT) ENGINE=InnoDB ROW_FORMAT=COMPRESSED \
+             KEY_BLOCK_SIZE=64",
+            "CREATE TABLE i (a INT) ENGINE=InnoDB",
+            "SET STATEMENT default_storage_engine=Aria FOR CREATE OR REPLACE TABLE i (a INT)",
+        ] {
+            one.execute(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+        fan_in.catch_up();
+        let collation = "SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'e1'";
+        assert_eq!(texts(&fan_in.target, collation), [["latin1_bin"]]);
+        let engines = "SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'e1' ORDER BY 1";
+        assert_eq!(texts(&fan_in.target, engines), [["i", "Aria"], ["m", "MyISAM"], ["z", "InnoDB"]], "{column}");
+    }
+}

@@ -57,7 +57,7 @@ impl Session<'_> {
             Some(at) => at.clone(),
             None => log_end(&mut connection)?.position,
         };
-        let at = applier.position().cloned().unwrap_or_default();
+        let at = applier.log_start();
         self.look_at_log(&mut connection, &at)?;
         complete(applier, &mut connection, &at)?;
         let start = source::request(&at, connection.version().flavor)?;

@@ -4,17 +4,23 @@ use super::Applier;
 use crate::apply::definition::dialect;
 use crate::apply::error::Error;
 use crate::apply::shared_definitions::{Refusal, SharedDefinitions};
+use crate::apply::statement_settings::prefix;
+use crate::binlog::QueryEvent;
 
 impl Applier {
     /// Runs a statement that creates such a table, or a schema for them. False: it is another one.
-    pub(super) fn create_merged(&mut self, text: &[u8], place: &str) -> Result<bool, Error> {
+    pub(super) fn create_merged(&mut self, query: &QueryEvent, place: &str) -> Result<bool, Error> {
         if self.rules.is_empty() {
             return Ok(false);
         }
         let dialect = dialect(&mut self.connection).map_err(|error| self.failed(error, place))?;
-        let mut definitions =
-            SharedDefinitions { connection: &mut self.connection, rules: &self.rules, positions: self.table.schema() };
-        definitions.run(text, &dialect).map_err(|refusal| self.not_created(refusal, place))
+        let mut definitions = SharedDefinitions {
+            connection: &mut self.connection,
+            rules: &self.rules,
+            positions: self.table.schema(),
+            settings: &prefix(&query.settings),
+        };
+        definitions.run(&query.text, &dialect).map_err(|refusal| self.not_created(refusal, place))
     }
 
     fn not_created(&mut self, refusal: Refusal, place: &str) -> Error {

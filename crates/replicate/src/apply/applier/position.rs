@@ -67,6 +67,15 @@ impl Applier {
         }
     }
 
+    /// Where the source goes on: by the place in its log, while the position on record has no GTID.
+    #[must_use]
+    pub fn log_start(&self) -> SourcePosition {
+        let at = self.committed.clone().unwrap_or_default();
+        let is_by_place = |on_record: &SourcePosition| on_record.gtid.is_empty() && on_record.position == at.position;
+        let gtid = if self.on_record.as_ref().is_some_and(is_by_place) { GtidState::default() } else { at.gtid };
+        SourcePosition { gtid, ..at }
+    }
+
     /// Behind what is committed and this transaction. Nothing else is taken.
     pub(super) fn position_behind(&self, transaction: &Transaction) -> SourcePosition {
         let mut gtid = self.committed.as_ref().map(|at| at.gtid.clone()).unwrap_or_default();

@@ -58,6 +58,8 @@ pub(crate) struct SharedDefinitions<'d> {
     pub(crate) rules: &'d Rules,
     /// The schema of positions.
     pub(crate) positions: &'d str,
+    /// What the statement has before its text: `SET STATEMENT … FOR`, or nothing. It says how what is created is made.
+    pub(crate) settings: &'d [u8],
 }
 
 impl SharedDefinitions<'_> {
@@ -123,7 +125,7 @@ impl SharedDefinitions<'_> {
         let name = TableName { schema: created.schema.clone(), table: created.table.clone() };
         let exists = self.exists(&name)?;
         if source_column.is_none() && (!exists || created.replaces) {
-            return self.execute(text);
+            return self.create(&[text]);
         }
         let hash = crc32fast::hash(self.rules.source().as_bytes());
         let own = |table: &str| TableName {
@@ -137,7 +139,7 @@ impl SharedDefinitions<'_> {
             self.execute(&[b"DROP TABLE IF EXISTS ".as_slice(), &quoted(left)].concat())?;
         }
         self.take_defaults_of(&name.schema)?;
-        self.execute(&[&text[..created.start], &quoted(&new), &text[created.end..]].concat())?;
+        self.create(&[&text[..created.start], &quoted(&new), &text[created.end..]])?;
         if let Some(column) = source_column {
             self.add_source_column(&new, column)?;
         }
@@ -200,6 +202,11 @@ impl SharedDefinitions<'_> {
             lines.push(without_counter(&line));
         }
         Ok(lines.join("\n"))
+    }
+
+    /// Runs a part of what the statement does, of these texts.
+    fn create(&mut self, text: &[&[u8]]) -> Result<(), Refusal> {
+        self.execute(&[self.settings, &text.concat()].concat())
     }
 
     fn execute(&mut self, text: &[u8]) -> Result<(), Refusal> {

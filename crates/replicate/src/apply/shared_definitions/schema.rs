@@ -18,12 +18,12 @@ impl SharedDefinitions<'_> {
     ) -> Result<(), Refusal> {
         let found = self.collation_of(schema)?;
         if found.is_empty() {
-            return self.execute(text);
+            return self.create(&[text]);
         }
         let own = format!("{}_{NEW}{:08x}", self.positions, crc32fast::hash(self.rules.source().as_bytes()));
         let drop = [b"DROP DATABASE IF EXISTS ".as_slice(), &quote_identifier(&own)].concat();
         self.execute(&drop)?;
-        self.execute(&[&text[..name.start], &quote_identifier(&own), &text[name.end..]].concat())?;
+        self.create(&[&text[..name.start], &quote_identifier(&own), &text[name.end..]])?;
         let wanted = self.collation_of(own.as_bytes())?;
         self.execute(&drop)?;
         if wanted == found {

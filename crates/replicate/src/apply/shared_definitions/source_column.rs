@@ -69,9 +69,9 @@ impl SharedDefinitions<'_> {
         let foreign = self.foreign_keys(table, &column)?;
         clauses.extend(foreign.iter().map(|key| [b"DROP FOREIGN KEY ".as_slice(), &key.name].concat()));
         let alter = [b"ALTER TABLE ".as_slice(), &quoted(table), b" "].concat();
-        self.execute(&[&alter[..], &clauses.join(&b", "[..])].concat())?;
+        self.create(&[&alter, &clauses.join(&b", "[..])])?;
         for key in foreign {
-            self.execute(&[&alter[..], &key.clause].concat())?;
+            self.create(&[&alter, &key.clause])?;
         }
         Ok(())
     }
