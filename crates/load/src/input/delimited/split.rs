@@ -3,6 +3,8 @@
 //!
 //! Formats: MariaDB manual, "LOAD DATA INFILE"; RFC 4180 for CSV.
 
+use std::collections::{HashMap, HashSet};
+
 use memchr::memchr3;
 
 use super::bits::{FieldPosition, Reading, Readings, readings};
@@ -10,7 +12,7 @@ use super::{Content, Format};
 use crate::lexer::Charset;
 
 /// One record: its fields as values, one behind the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Record {
     bytes: Vec<u8>,
     fields: Vec<FieldEnd>,
@@ -79,14 +81,14 @@ pub(crate) enum Malformed {
     OpenQuote,
     /// The last line has no end, and the writer ends each line.
     Truncated,
-    /// A value of a BIT column has more than one reading, and none makes a record of the table.
+    /// A value of a BIT column has more than one reading, and none of them makes a record of the table, or several do.
     AmbiguousBits,
     /// Something stands between a closing quote and the next separator.
     BehindQuote,
 }
 
 /// What [`split_record`] has found.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// A record of this many bytes, its end included.
     Record(usize),
@@ -131,26 +133,13 @@ pub(super) fn split_record(
     record: &mut Record,
 ) -> Found {
     record.clear();
-    let mut splitter = Splitter { text, is_last, format, contents, alternatives: Vec::new(), followed: Vec::new() };
+    let mut splitter =
+        Splitter { text, is_last, format, contents, alternatives: Vec::new(), path: Vec::new(), met: HashSet::new() };
     let first = splitter.split(0, record);
-    if splitter.followed.is_empty() || splitter.is_settled(&first, record) {
-        return first;
-    }
-    while let Some(Alternative { width, reading }) = splitter.alternatives.pop() {
-        record.truncate(width);
-        let found = match splitter.take(&reading, record) {
-            FieldStop::Field(next) => splitter.split(next, record),
-            FieldStop::Line(end) => Found::Record(end),
-            FieldStop::Incomplete => Found::Incomplete,
-            FieldStop::Malformed(what, read) => Found::Malformed(what, read),
-        };
-        if splitter.is_settled(&found, record) {
-            return found;
-        }
-    }
     match first {
-        Found::Malformed(Malformed::Truncated, _) => first,
-        _ => Found::Malformed(Malformed::AmbiguousBits, text.len()),
+        Found::Incomplete => first,
+        _ if splitter.alternatives.is_empty() => first,
+        _ => splitter.choose(first, record),
     }
 }
 
@@ -162,10 +151,14 @@ struct Splitter<'t> {
     contents: &'t [Content],
     /// Those that are not tried yet.
     alternatives: Vec<Alternative>,
-    /// Each field of several readings that was met: where it starts, and how many are before it. Behind a failure there is
-    /// nothing new.
-    followed: Vec<(usize, usize)>,
+    /// The BIT fields of this attempt, from the first one of several readings on.
+    path: Vec<Place>,
+    /// Those of all attempts: what follows one of them is known.
+    met: HashSet<Place>,
 }
+
+/// Where a field starts, and how many are before it.
+type Place = (usize, usize);
 
 /// Another reading of a field.
 struct Alternative {
@@ -175,12 +168,56 @@ struct Alternative {
 }
 
 impl Splitter<'_> {
-    /// Whether there is no need to try another reading.
-    fn is_settled(&self, found: &Found, record: &Record) -> bool {
+    /// Tries the other readings. What makes a record of the table is the record. Of two that do, the shorter one is: a value that
+    /// looks like the end of a line is rarer than NULL at the end of one. Of two that end at the same place, nobody knows which.
+    fn choose(&mut self, first: Found, record: &mut Record) -> Found {
+        // Where the record ends for whoever comes to one of these places.
+        let mut ends: HashMap<Place, usize> = HashMap::new();
+        let mut fit: Option<(usize, Record)> = None;
+        if let Some(end) = self.fit_of(first, record) {
+            ends.extend(self.path.iter().map(|place| (*place, end)));
+            fit = Some((end, record.clone()));
+        }
+        let mut is_ambiguous = false;
+        while let Some(Alternative { width, reading }) = self.alternatives.pop() {
+            record.truncate(width);
+            let kept = self.path.iter().take_while(|place| place.1 <= width).count();
+            self.path.truncate(kept);
+            let found = match self.take(&reading, record) {
+                FieldStop::Field(next) => self.split(next, record),
+                FieldStop::Line(end) => Found::Record(end),
+                FieldStop::Incomplete => Found::Incomplete,
+                FieldStop::Malformed(what, read) => Found::Malformed(what, read),
+            };
+            if found == Found::Incomplete {
+                return found;
+            }
+            let met = self.path[kept..].last().and_then(|place| ends.get(place)).copied();
+            let whole = self.fit_of(found, record);
+            let Some(end) = met.or(whole) else { continue };
+            ends.extend(self.path.iter().map(|place| (*place, end)));
+            match &fit {
+                Some((shortest, _)) if end > *shortest => {}
+                Some((shortest, _)) if end == *shortest => is_ambiguous = true,
+                _ if whole.is_some() => (fit, is_ambiguous) = (Some((end, record.clone())), false),
+                _ => {}
+            }
+        }
+        match (fit, first) {
+            (Some((end, of_fit)), _) if !is_ambiguous => {
+                *record = of_fit;
+                Found::Record(end)
+            }
+            (None, Found::Malformed(Malformed::Truncated, _)) => first,
+            _ => Found::Malformed(Malformed::AmbiguousBits, self.text.len()),
+        }
+    }
+
+    /// Where a record of the table ends.
+    fn fit_of(&self, found: Found, record: &Record) -> Option<usize> {
         match found {
-            Found::Record(_) => record.width() == self.contents.len(),
-            Found::Incomplete => true,
-            Found::Malformed(..) => false,
+            Found::Record(end) if record.width() == self.contents.len() => Some(end),
+            _ => None,
         }
     }
 
@@ -222,11 +259,11 @@ impl Splitter<'_> {
     /// Reads the field at `start` in the first of these ways.
     fn take_first(&mut self, start: usize, found: Vec<Reading>, record: &mut Record) -> FieldStop {
         let width = record.width();
-        if found.len() > 1 {
-            if self.followed.contains(&(start, width)) {
+        if found.len() > 1 || !self.path.is_empty() {
+            self.path.push((start, width));
+            if !self.met.insert((start, width)) {
                 return FieldStop::Malformed(Malformed::AmbiguousBits, self.text.len());
             }
-            self.followed.push((start, width));
         }
         let mut found = found.into_iter();
         let Some(first) = found.next() else { return FieldStop::Incomplete };

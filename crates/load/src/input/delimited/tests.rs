@@ -252,6 +252,19 @@ fn the_number_of_fields_tells_null_from_bits() {
     let many = [bits(40, true); 64];
     let nulls = [b"\\N\t".repeat(63), b"\\N\n".to_vec()].concat();
     assert_rows(&nulls, &many, &["NULL"; 64].join(" "));
+    // Values that look like NULLs and separators: two readings of one line.
+    let two = |bits| shown_in(b"1\t\\N\t\t\\N\tx\n", &[text, bits, bits, text], &dump);
+    assert_eq!(two(bits(24, true)), (String::new(), Some("AmbiguousBits at line 1".to_owned())));
+    // Lines of NULLs are those, although two of them may be one line of values.
+    for count in [1, 3, 4, 7] {
+        let line = [b"\\N\t".repeat(count - 1), b"\\N\n".to_vec()].concat();
+        let rows = vec![["NULL"].repeat(count).join(" "); 9].join("; ");
+        assert_rows(&line.repeat(9), &vec![bits(40, true); count], &rows);
+    }
+    // However many fields have two readings.
+    let wide = [bits(40, true); 200];
+    let values = [b"\\N\t\\N\t".repeat(199), b"\\N\t\\N\n".to_vec()].concat();
+    assert_eq!(shown_in(&values, &wide, &dump).0, ["\\\\N\\t\\\\N"; 200].join(" "));
     // A field too few: no reading makes a record, and the number of readings does not matter.
     let error = shown_in(&nulls[3..], &many, &dump).1;
     assert_eq!(error.unwrap(), "AmbiguousBits at line 1");
