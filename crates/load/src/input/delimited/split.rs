@@ -152,13 +152,13 @@ struct Splitter<'t> {
     /// Those that are not tried yet.
     alternatives: Vec<Alternative>,
     /// The BIT fields of this attempt, from the first one of several readings on.
-    path: Vec<Place>,
+    path: Vec<FieldStart>,
     /// Those of all attempts: what follows one of them is known.
-    met: HashSet<Place>,
+    met: HashSet<FieldStart>,
 }
 
 /// Where a field starts, and how many are before it.
-type Place = (usize, usize);
+type FieldStart = (usize, usize);
 
 /// Another reading of a field.
 struct Alternative {
@@ -172,7 +172,7 @@ impl Splitter<'_> {
     /// looks like the end of a line is rarer than NULL at the end of one. Of two that end at the same place, nobody knows which.
     fn choose(&mut self, first: Found, record: &mut Record) -> Found {
         // Where the record ends for whoever comes to one of these places.
-        let mut ends: HashMap<Place, usize> = HashMap::new();
+        let mut ends: HashMap<FieldStart, usize> = HashMap::new();
         let mut fit: Option<(usize, Record)> = None;
         if let Some(end) = self.fit_of(first, record) {
             ends.extend(self.path.iter().map(|place| (*place, end)));
