@@ -25,7 +25,7 @@ const TEMPLATE_LOG_SIZE: &str = "--innodb-log-file-size=4M";
 const ACCOUNTS: &str = "DELETE FROM mysql.global_priv WHERE Host <> 'localhost';\n";
 
 /// Creates the data folder of a fresh server at `data`, which must not exist. `node_folder` belongs to the account and
-/// holds temporary files.
+/// holds temporary files, the server's own in its `tmp`.
 pub(crate) fn create(data: &Path, node_folder: &Path, programs: &Programs, account: Account) -> Result<(), Error> {
     let flavor = if programs.mysql.is_some() { "mysql-" } else { "" };
     let template =
@@ -106,6 +106,8 @@ fn initialise(mut command: Command, node_folder: &Path, account: Account) -> Res
     command
         .env_clear()
         .env("PATH", search_path())
+        // A server that starts removes all `#sql*` files in its folder for temporary files, also those of other servers.
+        .env("TMPDIR", node_folder.join("tmp"))
         .current_dir(node_folder)
         // Ctrl-C goes to the caller, which cleans up.
         .process_group(0)

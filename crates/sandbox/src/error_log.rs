@@ -10,6 +10,8 @@ const TAIL_LINES: usize = 30;
 const TAIL_LIMIT_BYTES: u64 = 64 * 1024;
 /// The words of a server or provider when another process listens on its port.
 const PORT_IN_USE: &str = "Address already in use";
+/// mariadb-install-db's words below the server's errors, above a page of advice that does not depend on them.
+const INSTALLER_ADVICE: &str = "Installation of system tables failed!";
 
 /// The words of Hortator's provider when the node cannot become ready.
 const NODE_LEFT: &str = "The node leaves the cluster";
@@ -22,7 +24,7 @@ pub(crate) fn length(log: &Path) -> u64 {
 /// The last lines of the log, or a remark that there are none.
 pub(crate) fn tail(log: &Path) -> String {
     let text = read_since(log, 0);
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = text.lines().take_while(|line| !line.starts_with(INSTALLER_ADVICE)).collect();
     match lines.len() {
         0 => "(empty)".to_owned(),
         count => lines[count.saturating_sub(TAIL_LINES)..].join("\n"),
@@ -65,6 +67,10 @@ mod tests {
         std::fs::write(&log, lines.join("\n")).unwrap();
         let shown = tail(&log);
         assert!(shown.starts_with("line 71\n") && shown.ends_with("line 100"));
+
+        std::fs::write(&log, "[ERROR] Aborting\n\nInstallation of system tables failed!  Examine the logs in\nx\n")
+            .unwrap();
+        assert_eq!(tail(&log), "[ERROR] Aborting\n");
     }
 
     #[test]

@@ -86,6 +86,24 @@ fn a_cluster_under_faults() {
     assert_eq!(says("down pair"), (String::new(), Some(0)));
 }
 
+/// A server that starts removes the `#sql*` files in its folder for temporary files: temporary tables of others.
+#[test]
+fn a_new_data_folder_leaves_the_temporary_tables_of_other_servers() {
+    let folder = Folder::new();
+    let other = tempfile::Builder::new().prefix("#sql-temptable-").tempfile_in("/tmp").unwrap();
+    if rustix::process::geteuid().is_root() {
+        // The account that the servers of root run as could remove it.
+        assert!(Command::new("chown").arg("mysql").arg(other.path()).status().unwrap().success());
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hortator"));
+    command.args(["sandbox", "up", "standalone", "--name", "new", "--dir"]).arg(folder.0.path());
+    // Without a template the data folder is initialised.
+    let output = command.env("XDG_CACHE_HOME", folder.0.path().join("cache")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.0.path().join("cache/hortator/sandbox").is_dir());
+    assert!(other.path().exists());
+}
+
 #[test]
 fn a_single_server_cannot_be_isolated() {
     let folder = Folder::new();
