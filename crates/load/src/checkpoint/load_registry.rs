@@ -20,6 +20,8 @@ const SCHEMA_LOCK: &str = "hortator.schema";
 const SCHEMA_LOCK_TIMEOUT_S: u32 = 30;
 /// What servers say where a table has other columns: an unknown one, another number of them.
 const OTHER_COLUMNS: [u16; 2] = [1054, 1136];
+/// How often another ID is drawn for a new load where a load that runs has the one before.
+const DRAWS_LIMIT: u32 = 100;
 /// Checkpoints deleted in one transaction.
 const REMOVED_AT_ONCE: usize = 10_000;
 
@@ -48,7 +50,7 @@ pub(super) fn begin(
     identity: &Identity,
     threads: usize,
 ) -> Result<u64, Error> {
-    let load_id = new_id();
+    let load_id = claim_new_id(connection, new_id)?;
     with_schema_lock(connection, |connection| {
         let is_new = create(connection, statements)?;
         let input = serde_json::to_string(identity).unwrap_or_default();
@@ -63,7 +65,7 @@ pub(super) fn begin(
             }
         }
         connection.execute(&statements.begin(load_id, &input, threads))?;
-        claim(connection, load_id, 0, 0)
+        Ok(())
     })
     .map_err(|error| of_other_columns(statements, error))?;
     Ok(load_id)
@@ -402,7 +404,19 @@ fn with_schema_lock<T>(
     result
 }
 
-/// A unique ID from the clock and the process, short enough to type.
+/// Draws an ID for a new load and takes the lock of its main session. Loads that begin in the same second may draw the same one.
+pub(super) fn claim_new_id(connection: &mut Connection, mut draw: impl FnMut() -> u64) -> Result<u64, Error> {
+    let mut draws = 1;
+    loop {
+        let load_id = draw();
+        match claim(connection, load_id, 0, 0) {
+            Err(Error::Running { .. }) if draws < DRAWS_LIMIT => draws += 1,
+            claimed => return claimed.map(|()| load_id),
+        }
+    }
+}
+
+/// An ID from the clock and the process, short enough to type.
 pub(super) fn new_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mixed = spread(now.as_nanos() as u64 ^ (u64::from(std::process::id()) << 40));
@@ -429,4 +443,22 @@ pub(super) fn text(row: &Row, column: usize) -> String {
     row.get(column)
         .and_then(Option::as_deref)
         .map_or_else(String::new, |value| String::from_utf8_lossy(value).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_that_run_have_different_ids() {
+        let server = hortator_sandbox::Builder::standalone().start_temporary().unwrap();
+        let options = server.node(0).connect_options();
+        let mut draws = [7, 7, 8].into_iter();
+        let (mut first, mut second) = (connect(&options).unwrap(), connect(&options).unwrap());
+        assert_eq!(claim_new_id(&mut first, || draws.next().unwrap()).unwrap(), 7);
+        assert_eq!(claim_new_id(&mut second, || draws.next().unwrap()).unwrap(), 8);
+        // Not for ever.
+        let mut third = connect(&options).unwrap();
+        assert!(matches!(claim_new_id(&mut third, || 7), Err(Error::Running { load_id: 7, .. })));
+    }
 }

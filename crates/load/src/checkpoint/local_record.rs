@@ -28,7 +28,7 @@ use super::load_registry::{self, number, text};
 use super::local_journal::{
     LocalJournal, LocalRecord, Next, RecordFile, SERVER_FACTS, ServerFacts, ServerIdentity, record_files,
 };
-use super::session_locks::{claim, holder};
+use super::session_locks::holder;
 use super::statements::{Statements, hex};
 use super::{Checkpoint, Checkpoints, Error, Identity, Start};
 
@@ -124,7 +124,7 @@ pub(super) fn begin(
     if !facts.facts.is_durable || facts.is_prepared || !facts.may_prepare {
         return Ok(None);
     }
-    let load_id = load_registry::new_id();
+    let load_id = load_registry::claim_new_id(connection, load_registry::new_id)?;
     let mut local = LocalJournal::new(load_id, folder);
     let record = LocalRecord {
         schema: statements.schema().to_owned(),
@@ -135,11 +135,7 @@ pub(super) fn begin(
         threads,
         started_at: facts.now,
     };
-    if !local.begin_record(record) {
-        return Ok(None);
-    }
-    claim(connection, load_id, 0, 0).inspect_err(|_| local.end_record())?;
-    Ok(Some(local))
+    Ok(local.begin_record(record).then_some(local))
 }
 
 /// Gives up the local records of interrupted loads of the same input, which a new load replaces.
