@@ -46,8 +46,6 @@ impl Inner {
     fn shift(&mut self, event: StateEvent) -> Shift {
         let shift = Shift { from: self.node, path: self.node.after(event) };
         self.node = shift.path.last().copied().unwrap_or(self.node);
-        // A pause ends with the node's part in the cluster.
-        self.is_paused &= self.node.takes_part();
         shift
     }
 }
@@ -102,12 +100,14 @@ impl Gate {
         self.shift(StateEvent::Left)
     }
 
-    /// Pauses an open gate. False: it is not open.
-    pub fn pause(&self) -> bool {
-        let mut inner = self.lock();
-        let is_open = inner.gate() == GateState::Open;
-        inner.is_paused |= is_open;
-        is_open
+    /// Pauses the gate, until the pause is ended: a gate that is closed is paused when it opens.
+    pub fn pause(&self) {
+        self.lock().is_paused = true;
+    }
+
+    /// Whether a pause has begun and not ended.
+    pub fn is_paused(&self) -> bool {
+        self.lock().is_paused
     }
 
     /// Ends a pause.

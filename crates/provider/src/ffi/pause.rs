@@ -7,7 +7,7 @@ use super::provider::with;
 
 pub unsafe extern "C" fn pause(wsrep: *mut Wsrep) -> i64 {
     // SAFETY: the server's own table.
-    unsafe { with(wsrep, -1, |provider| provider.node.pause().unwrap_or(-1)) }
+    unsafe { with(wsrep, -1, |provider| provider.node.pause()) }
 }
 
 pub unsafe extern "C" fn resume(wsrep: *mut Wsrep) -> Status {

@@ -12,29 +12,28 @@ use crate::identity::Gtid;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Node {
-    /// Stops ordering, waits until everything ordered is applied, and returns its seqno. None: there is nothing to
-    /// pause.
-    pub fn pause(&self) -> Option<i64> {
+    /// Stops ordering, waits until everything ordered is applied, and returns its seqno. This never fails: the server takes a
+    /// failed pause for done, gives its global read lock, and its own count of pauses is wrong for good after the resume. A
+    /// node without a quorum, or not connected, is paused too, and comes back when the pause has ended. A failed node applies
+    /// nothing any more.
+    pub fn pause(&self) -> i64 {
+        let reached = |order: &Option<OrderState>| order.as_ref().map_or(0, |order_state| order_state.order.seqno);
         let mut seqno = {
             let order = lock(&self.order);
-            let seqno = order.as_ref()?.order.seqno;
-            if !self.gate.pause() {
-                return None;
-            }
+            self.gate.pause();
             self.recv_queue.is_draining.store(true, Atomic::SeqCst);
             self.recv_queue.is_held.store(true, Atomic::SeqCst);
-            seqno
+            reached(&order)
         };
         loop {
             let is_done = self.commit_monitor.wait_released(seqno, None);
             // A transaction that blocks the applying may have had to be ordered first.
             let order = lock(&self.order);
-            let reached = order.as_ref().map_or(seqno, |order_state| order_state.order.seqno);
-            if !is_done || reached == seqno {
+            if !is_done || reached(&order) == seqno {
                 self.recv_queue.is_draining.store(false, Atomic::SeqCst);
-                return is_done.then_some(seqno);
+                return if is_done { seqno } else { self.commit_monitor.last_released().max(0) };
             }
-            seqno = reached;
+            seqno = reached(&order);
         }
     }
 

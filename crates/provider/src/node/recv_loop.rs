@@ -95,7 +95,8 @@ impl Node {
                 _ => {}
             }
         }
-        self.recv_queue.is_held.store(false, Ordering::SeqCst);
+        // A global read lock holds back what the next connection orders, too.
+        self.recv_queue.is_held.store(self.gate.is_paused(), Ordering::SeqCst);
         if !has_failed {
             self.deliver_disconnected_view(receiver);
         }

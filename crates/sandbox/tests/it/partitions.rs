@@ -145,6 +145,43 @@ fn nodes_join_and_leave_while_a_backup_locks_the_leader() {
     cluster.nodes().for_each(|node| assert_eq!(ids(node), ["1"]));
 }
 
+/// The lock waits behind a commit that waits for a quorum, and is given when that commit has failed.
+#[test]
+fn a_global_read_lock_that_is_given_without_a_quorum_holds() {
+    let cluster = with_table(Builder::cluster(3));
+    let [first, second, third] = [0, 1, 2].map(|index| cluster.node(index));
+    let (mut commits, mut locks) = (third.connect().unwrap(), third.connect().unwrap());
+    third.isolate().unwrap();
+    thread::scope(|scope| {
+        let commit = scope.spawn(|| commits.execute(b"INSERT INTO d.t VALUES (3)"));
+        thread::sleep(Duration::from_millis(300));
+        locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+        assert!(commit.join().unwrap().is_err());
+    });
+    wait_for("the cut", || is_non_primary(third) && size(first).as_deref() == Some("2"));
+    // SET is let through by a node that is not ready.
+    locks.execute(b"SET SESSION wsrep_dirty_reads = ON").unwrap();
+    let cut = since(third, 0).len();
+    thread::scope(|scope| {
+        let healed = scope.spawn(|| third.heal());
+        wait_for("its links", || since(third, cut).contains("linked to node1"));
+        run(first, &["INSERT INTO d.t VALUES (1)", "CREATE TABLE d.u (id INT PRIMARY KEY)"]);
+        assert_eq!(ids(second), ["1"]);
+        // A node that is not held back has both by then.
+        thread::sleep(Duration::from_secs(2));
+        // What a backup would read does not change.
+        assert!(locks.fetch(b"SELECT id FROM d.t").unwrap().is_empty());
+        assert_eq!(locks.fetch(b"SHOW TABLES FROM d").unwrap().len(), 1);
+        locks.execute(b"UNLOCK TABLES").unwrap();
+        assert_eq!(healed.join().unwrap().unwrap(), Healed::Synced);
+    });
+    assert_eq!(ids(third), ["1"]);
+    // The server counts its pauses: the next one, and the end of the server, wait for none that is over.
+    locks.execute(b"FLUSH TABLES WITH READ LOCK").unwrap();
+    locks.execute(b"UNLOCK TABLES").unwrap();
+    third.stop().unwrap();
+}
+
 #[test]
 fn a_node_with_an_invalid_cluster_address_can_get_a_valid_one() {
     let cluster = with_table(Builder::cluster(2));
