@@ -9,6 +9,7 @@ mod blank_lines;
 mod format;
 mod inserts;
 mod records;
+mod search;
 mod split;
 
 use std::path::PathBuf;
