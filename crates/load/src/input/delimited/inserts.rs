@@ -269,6 +269,8 @@ fn write_value(value: Option<&[u8]>, encoding: Encoding, text: &mut Vec<u8>) -> 
             quote(value, text);
         }
         Encoding::Bytes => quote_bytes(value, text),
+        Encoding::Number if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => text.extend_from_slice(value),
+        Encoding::Number => return Err("the value is not decimal digits, which this column is written in".to_owned()),
         Encoding::Hex => {
             let bytes = unhex(value).ok_or("the value is not hexadecimal digits, which this column is written in")?;
             quote_bytes(&bytes, text);

@@ -294,6 +294,10 @@ fn rows_become_literals() {
         found[0],
         "1: INSERT INTO `t` (`a`,`c`,`d`) VALUES (_binary'\\0\u{fffd}',_binary'\\0\u{1}',_utf8mb4'u')"
     );
+    let number = || Columns::Named(vec![Field::encoded("b", Encoding::Number)]);
+    let found_numbers = statements(b"12\n\\N\nx\n", number(), Format::load_data());
+    assert_eq!(found_numbers[..2], ["1: INSERT INTO `t` (`b`) VALUES (12)", "2: INSERT INTO `t` (`b`) VALUES (NULL)"]);
+    assert!(found_numbers[2].contains("field 1: the value is not decimal digits"), "{found_numbers:?}");
     assert!(found[1].contains("2: error: field 1: the value is not hexadecimal digits"), "{found:?}");
     assert!(found[2].contains("3: error: field 3: the value is not Base64"), "{found:?}");
 }
