@@ -2,6 +2,8 @@
 //!
 //! The readings of a record are the ways through its *places*: BIT fields by their number and where they start. What follows a
 //! place does not depend on the way to it, so each place is looked at once, in the order of the fields.
+//!
+//! Of several readings that end at different places, those remain behind which more records follow.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -42,30 +44,65 @@ enum Next {
     Incomplete,
 }
 
+/// All readings of a record.
+struct Search {
+    reached: HashMap<Place, Reached>,
+    fits: Vec<Fit>,
+    /// The text ends within one of them.
+    is_truncated: bool,
+}
+
+/// More text is needed.
+struct Incomplete;
+
+/// Records that are read ahead to tell readings apart.
+const AHEAD_RECORDS: usize = 32;
+
 impl Splitter<'_> {
     /// Reads the rest of a record from `first` on, a BIT field that has several readings.
     pub(super) fn search(&self, first: Place, record: &mut Record) -> Found {
-        let mut waiting = BTreeMap::from([(first, Reached { from: None, is_only_way: true })]);
-        let mut reached = HashMap::new();
-        let (mut fits, mut is_truncated) = (Vec::new(), false);
+        let Ok(found) = self.search_from(Next::Place(first)) else { return Found::Incomplete };
+        let what =
+            if found.is_truncated && found.fits.is_empty() { Malformed::Truncated } else { Malformed::AmbiguousBits };
+        let unreadable = Found::Malformed(what, self.text.len());
+        let ends: BTreeSet<usize> = found.fits.iter().map(|fit| fit.end).collect();
+        let Ok(followed) = self.followed(&ends) else { return Found::Incomplete };
+        let likely: Vec<&Fit> = found.fits.iter().filter(|fit| followed.contains(&fit.end)).collect();
+        let Some(shortest) = likely.iter().min_by_key(|fit| fit.end) else { return unreadable };
+        self.write(shortest, &found.reached, record);
+        let is_only_way = found.reached[&shortest.last].is_only_way;
+        if is_only_way && self.is_certain(shortest, &likely, record) { Found::Record(shortest.end) } else { unreadable }
+    }
+
+    fn search_from(&self, first: Next) -> Result<Search, Incomplete> {
+        let mut waiting = BTreeMap::new();
+        let mut search = Search { reached: HashMap::new(), fits: Vec::new(), is_truncated: false };
+        match first {
+            Next::Incomplete => return Err(Incomplete),
+            Next::Truncated => search.is_truncated = true,
+            Next::Place(first) => {
+                waiting.insert(first, Reached { from: None, is_only_way: true });
+            }
+            Next::Nothing | Next::Fit(_) => {}
+        }
         let mut passed = Record::default();
         while let Some((place, way)) = waiting.pop_first() {
             let is_only_way = way.is_only_way;
-            reached.insert(place, way);
+            search.reached.insert(place, way);
             let found = match self.readings_at(place) {
-                Readings::Incomplete => return Found::Incomplete,
+                Readings::Incomplete => return Err(Incomplete),
                 Readings::Truncated => {
-                    is_truncated = true;
+                    search.is_truncated = true;
                     continue;
                 }
                 Readings::Known(found) => found,
             };
             for reading in found {
                 match self.follow(place.field + 1, reading.next, &mut passed) {
-                    Next::Incomplete => return Found::Incomplete,
-                    Next::Truncated => is_truncated = true,
+                    Next::Incomplete => return Err(Incomplete),
+                    Next::Truncated => search.is_truncated = true,
                     Next::Nothing => {}
-                    Next::Fit(end) => fits.push(Fit { end, last: place, reading }),
+                    Next::Fit(end) => search.fits.push(Fit { end, last: place, reading }),
                     Next::Place(next) => {
                         waiting
                             .entry(next)
@@ -75,22 +112,51 @@ impl Splitter<'_> {
                 }
             }
         }
-        let unreadable = if is_truncated && fits.is_empty() { Malformed::Truncated } else { Malformed::AmbiguousBits };
-        let unreadable = Found::Malformed(unreadable, self.text.len());
-        let Some(shortest) = fits.iter().min_by_key(|fit| fit.end) else { return unreadable };
-        self.write(shortest, &reached, record);
-        if self.is_certain(shortest, &fits, &reached, record) { Found::Record(shortest.end) } else { unreadable }
+        Ok(search)
     }
 
-    /// Whether the shortest reading is the record: where no other one is likely.
-    fn is_certain(&self, shortest: &Fit, fits: &[Fit], reached: &HashMap<Place, Reached>, record: &Record) -> bool {
-        if !reached[&shortest.last].is_only_way || fits.iter().filter(|fit| fit.end == shortest.end).count() > 1 {
+    /// Those of these ends of the record behind which whole records follow, as far as is looked; all, where that tells nothing.
+    fn followed(&self, ends: &BTreeSet<usize>) -> Result<BTreeSet<usize>, Incomplete> {
+        // Where records may begin, and behind which of the ends.
+        let mut waiting: BTreeMap<usize, BTreeSet<usize>> =
+            ends.iter().map(|&end| (end, BTreeSet::from([end]))).collect();
+        let mut at_end = BTreeSet::new();
+        for _ in 0..AHEAD_RECORDS {
+            // Nothing that is read tells them apart any more.
+            let mut sets = waiting.values();
+            let first = sets.next();
+            if at_end.is_empty() && sets.all(|set| Some(set) == first) {
+                break;
+            }
+            let Some((start, behind)) = waiting.pop_first() else { break };
+            if start == self.text.len() {
+                if !self.is_last {
+                    return Err(Incomplete);
+                }
+                at_end.extend(behind);
+                continue;
+            }
+            let found = self.search_from(self.follow(0, start, &mut Record::default()))?;
+            if found.is_truncated && found.fits.is_empty() {
+                at_end.extend(&behind);
+            }
+            for fit in found.fits {
+                waiting.entry(fit.end).or_default().extend(&behind);
+            }
+        }
+        let followed: BTreeSet<usize> = waiting.into_values().flatten().chain(at_end).collect();
+        Ok(if followed.is_empty() { ends.clone() } else { followed })
+    }
+
+    /// Whether the shortest of the likely readings is the record.
+    fn is_certain(&self, shortest: &Fit, likely: &[&Fit], record: &Record) -> bool {
+        if likely.iter().filter(|fit| fit.end == shortest.end).count() > 1 {
             return false;
         }
         // A value that looks like the end of a line is rarer than NULL at the end of one.
         let differs_in_last_alone =
-            |fit: &&Fit| fit.last == shortest.last && shortest.last.field + 1 == self.contents.len();
-        let others: Vec<usize> = fits
+            |fit: &&&Fit| fit.last == shortest.last && shortest.last.field + 1 == self.contents.len();
+        let others: Vec<usize> = likely
             .iter()
             .filter(|fit| fit.end != shortest.end && !differs_in_last_alone(fit))
             .map(|fit| fit.end)

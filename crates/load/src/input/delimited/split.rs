@@ -132,7 +132,7 @@ pub(super) fn split_record(
 /// Splits one record.
 pub(super) struct Splitter<'t> {
     pub(super) text: &'t [u8],
-    is_last: bool,
+    pub(super) is_last: bool,
     format: &'t Format,
     pub(super) contents: &'t [Content],
 }

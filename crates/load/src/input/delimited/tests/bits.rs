@@ -127,6 +127,12 @@ fn a_shorter_reading_is_the_record_only_where_the_last_field_alone_differs() {
     // NULL, 0x095c4e and 0x5c4e0a, or 0x5c4e09, NULL and the same: two ways to each of two ends.
     let text = b"\\N\t\t\\N\t\\N\n\n\\N\t\0\0\x01\t\0\0\x02\n";
     assert_eq!(of_bits(text, &[(24, true); 3]), ambiguous);
+    // What follows the longer one is no record of the table.
+    let contents = [Content::default(), bits(24, true), bits(40, true), bits(64, true), bits(8, true)];
+    let contents = [&contents[..], &[Content::default(), bits(40, true)]].concat();
+    let text = b"83\tg2\x11\t\\N\t\\N\th\t\t\\N\n84\t\\N\t\\N\t=\xd7\x0e\xd38\n\x84\x8b\t\\N\tx\t\\N\n";
+    let (rows, error) = shown_in(text, &contents, &Format::load_data().of_dump());
+    assert!(rows.starts_with("83 g2\\u{11} NULL NULL h  NULL; 84 NULL NULL =") && error.is_none(), "{rows} {error:?}");
     // As the manual has it.
     assert_eq!(of_bits(b"\\N\n\n1\n", &[(24, true)]).0, "NULL");
     assert_eq!(of_bits(b"\\N\n\\N\n", &[(40, true)]).0, "NULL; NULL");
