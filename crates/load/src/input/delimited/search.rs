@@ -70,8 +70,8 @@ impl Splitter<'_> {
         let likely: Vec<&Fit> = found.fits.iter().filter(|fit| followed.contains(&fit.end)).collect();
         let Some(shortest) = likely.iter().min_by_key(|fit| fit.end) else { return unreadable };
         self.write(shortest, &found.reached, record);
-        let is_only_way = found.reached[&shortest.last].is_only_way;
-        if is_only_way && self.is_certain(shortest, &likely, record) { Found::Record(shortest.end) } else { unreadable }
+        let Ok(is_certain) = self.is_certain(shortest, &likely) else { return Found::Incomplete };
+        if is_certain && found.reached[&shortest.last].is_only_way { Found::Record(shortest.end) } else { unreadable }
     }
 
     fn search_from(&self, first: Next) -> Result<Search, Incomplete> {
@@ -149,9 +149,9 @@ impl Splitter<'_> {
     }
 
     /// Whether the shortest of the likely readings is the record.
-    fn is_certain(&self, shortest: &Fit, likely: &[&Fit], record: &Record) -> bool {
+    fn is_certain(&self, shortest: &Fit, likely: &[&Fit]) -> Result<bool, Incomplete> {
         if likely.iter().filter(|fit| fit.end == shortest.end).count() > 1 {
-            return false;
+            return Ok(false);
         }
         // A value that looks like the end of a line is rarer than NULL at the end of one.
         let differs_in_last_alone =
@@ -161,44 +161,25 @@ impl Splitter<'_> {
             .filter(|fit| fit.end != shortest.end && !differs_in_last_alone(fit))
             .map(|fit| fit.end)
             .collect();
-        let Some(&furthest) = others.iter().max() else { return true };
-        // Lines of NULLs are those, although several of them may be one line of values.
-        let lines =
-            if self.has_null_bits(record) { self.ends_of_nulls(shortest.end, furthest) } else { BTreeSet::new() };
-        others.iter().all(|end| lines.contains(end))
+        let Some(&furthest) = others.iter().max() else { return Ok(true) };
+        // Several whole lines, mostly of NULLs, are likelier than one with values that look like the rest of a line, its end and
+        // the beginning of the next one.
+        let lines = self.ends_of_records(shortest.end, furthest)?;
+        Ok(others.iter().all(|end| lines.contains(end)))
     }
 
-    fn has_null_bits(&self, record: &Record) -> bool {
-        self.contents.iter().zip(record.values()).all(|(content, value)| match content {
-            Content::Bits(_) => value.is_none(),
-            Content::Text(_) => true,
-        })
-    }
-
-    /// Where the records end, from `start` to `limit`, that have NULL in each BIT column.
-    fn ends_of_nulls(&self, start: usize, limit: usize) -> BTreeSet<usize> {
-        let (mut ends, mut start) = (BTreeSet::new(), start);
-        while start < limit {
-            let Some(end) = self.end_of_nulls(start) else { break };
-            ends.insert(end);
-            start = end;
+    /// Where records end that begin at `start` or behind one another, up to `limit`.
+    fn ends_of_records(&self, start: usize, limit: usize) -> Result<BTreeSet<usize>, Incomplete> {
+        let (mut ends, mut waiting) = (BTreeSet::new(), BTreeSet::from([start]));
+        while let Some(start) = waiting.pop_first() {
+            let found = self.search_from(self.follow(0, start, &mut Record::default()))?;
+            for end in found.fits.iter().map(|fit| fit.end).filter(|end| *end <= limit) {
+                if ends.insert(end) && end < limit {
+                    waiting.insert(end);
+                }
+            }
         }
-        ends
-    }
-
-    fn end_of_nulls(&self, start: usize) -> Option<usize> {
-        let mut passed = Record::default();
-        let mut next = self.follow(0, start, &mut passed);
-        loop {
-            let place = match next {
-                Next::Place(place) => place,
-                Next::Fit(end) => return Some(end),
-                Next::Nothing | Next::Truncated | Next::Incomplete => return None,
-            };
-            let Readings::Known(found) = self.readings_at(place) else { return None };
-            let null = found.into_iter().find(|reading| reading.value.is_none())?;
-            next = self.follow(place.field + 1, null.next, &mut passed);
-        }
+        Ok(ends)
     }
 
     /// Reads from the field at `start` to the next BIT field, or to the end of the record. What it passes goes to `passed`.

@@ -133,6 +133,13 @@ fn a_shorter_reading_is_the_record_only_where_the_last_field_alone_differs() {
     let text = b"83\tg2\x11\t\\N\t\\N\th\t\t\\N\n84\t\\N\t\\N\t=\xd7\x0e\xd38\n\x84\x8b\t\\N\tx\t\\N\n";
     let (rows, error) = shown_in(text, &contents, &Format::load_data().of_dump());
     assert!(rows.starts_with("83 g2\\u{11} NULL NULL h  NULL; 84 NULL NULL =") && error.is_none(), "{rows} {error:?}");
+    // Two lines are likelier than one with a line end in a value.
+    let text = b"57\t\0\x02[\t\\N\t\\N\t\x8b\t\t\\N\n58\t\\N\t\0\0\0\x04\\\t\0\0\0\0\0\0\0\xe7\t[\t\t\\N\n59\t\\N\t\\N\t\\N\t\\N\tx\t\\N\n";
+    let (rows, error) = shown_in(text, &contents, &Format::load_data().of_dump());
+    assert!(
+        rows.matches("; ").count() == 2 && rows.starts_with("57 \\0\\u{2}[ NULL NULL ") && error.is_none(),
+        "{rows} {error:?}"
+    );
     // As the manual has it.
     assert_eq!(of_bits(b"\\N\n\n1\n", &[(24, true)]).0, "NULL");
     assert_eq!(of_bits(b"\\N\n\\N\n", &[(40, true)]).0, "NULL; NULL");
