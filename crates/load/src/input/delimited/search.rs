@@ -34,6 +34,7 @@ struct Fit {
 }
 
 /// What follows a reading of a BIT field.
+#[derive(Clone, Copy)]
 enum Next {
     Place(Place),
     /// The end of a record of the table.
@@ -200,10 +201,9 @@ impl Splitter<'_> {
             match stop {
                 FieldStop::Field(next) => at = next,
                 FieldStop::Line(end) if field == self.contents.len() => return Next::Fit(end),
-                FieldStop::Line(_) => return Next::Nothing,
                 FieldStop::Incomplete => return Next::Incomplete,
                 FieldStop::Malformed(Malformed::Truncated, _) => return Next::Truncated,
-                FieldStop::Malformed(..) => return Next::Nothing,
+                FieldStop::Line(_) | FieldStop::Malformed(..) => return Next::Nothing,
             }
         }
     }
