@@ -145,8 +145,10 @@ fn a_shorter_reading_is_the_record_only_where_the_last_field_alone_differs() {
     assert_eq!(of_bits(b"\\N\n\\N\n", &[(40, true)]).0, "NULL; NULL");
 }
 
+type Values = Vec<Option<Vec<u8>>>;
+
 /// A table's columns, and values for them; bytes that mean something are frequent.
-fn rows_with_bits() -> impl Strategy<Value = (Vec<Content>, Vec<Vec<Option<Vec<u8>>>>)> {
+fn rows_with_bits() -> impl Strategy<Value = (Vec<Content>, Vec<Values>)> {
     let column = prop_oneof![
         Just(Content::default()),
         (1_u32..=64, any::<bool>()).prop_map(|(width, nullable)| bits(width, nullable)),
@@ -174,7 +176,7 @@ fn value_of(column: &Content) -> BoxedStrategy<Option<Vec<u8>>> {
 }
 
 /// As the server writes it.
-fn written(columns: &[Content], rows: &[Vec<Option<Vec<u8>>>], format: &Format) -> Vec<u8> {
+fn written(columns: &[Content], rows: &[Values], format: &Format) -> Vec<u8> {
     let mut text = Vec::new();
     for row in rows {
         for (index, (column, value)) in columns.iter().zip(row).enumerate() {
@@ -217,7 +219,7 @@ proptest! {
             separators.enclosed = (quotes > 0).then(|| b"\"".to_vec());
             separators.is_optionally_enclosed = quotes == 1;
         });
-        let unlike_null = |row: &Vec<Option<Vec<u8>>>| {
+        let unlike_null = |row: &Values| {
             !row.iter().enumerate().any(|(index, value)| looks_like_null(&columns, index, value.as_deref()))
         };
         let rows: Vec<_> = rows.into_iter().filter(unlike_null).collect();
