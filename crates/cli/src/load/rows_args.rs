@@ -92,6 +92,7 @@ impl RowsArgs {
                 null: self.null.as_ref().map(|text| text.as_bytes().to_vec()),
             },
             ignored_lines: self.ignore_lines,
+            charset: charset.to_owned(),
         };
         Ok(Input::new(files, &options)?)
     }

@@ -17,7 +17,7 @@ pub use feed::Progress;
 pub use format::Format;
 pub(crate) use format::plain_name;
 pub use layout::Input;
-pub(crate) use layout::{CountedTable, UndefinedTable, UnreadableRows, is_rowless_engine};
+pub(crate) use layout::{CountedTable, UndefinedTable, UnnamedCharset, UnreadableRows, is_rowless_engine};
 pub(crate) use member::Content;
 pub use member::Member;
 pub(crate) use member::settings_name;

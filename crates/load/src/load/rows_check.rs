@@ -5,7 +5,7 @@ use hortator_mysql::{Connection, Error, quote_string};
 
 use super::Options;
 use crate::analysis::NamedTable;
-use crate::input::{UndefinedTable, UnreadableRows, is_rowless_engine};
+use crate::input::{UndefinedTable, UnnamedCharset, UnreadableRows, is_rowless_engine};
 use crate::lexer::is_ascii_safe;
 use crate::planner::Names;
 use crate::report::Failure;
@@ -14,7 +14,8 @@ use crate::selection::{Decision, Scope, decide};
 /// What is wrong with these files. A table that is not there is left to its first statement.
 pub(crate) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, Error>) -> Result<Vec<Failure>, Error> {
     let (tables, unreadable) = (options.input.undefined_tables(), options.input.unreadable_rows());
-    if tables.is_empty() && unreadable.is_empty() {
+    let unnamed = options.input.unnamed_charsets();
+    if tables.is_empty() && unreadable.is_empty() && unnamed.is_empty() {
         return Ok(Vec::new());
     }
     let mut connection = connect()?;
@@ -34,11 +35,15 @@ pub(crate) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, 
             failures.push(Failure::of_load(error.clone()));
         }
     }
+    let mapped = |schema: &Vec<u8>| {
+        let rewriting = &options.filter.rewriting;
+        rewriting.mapped_schema(schema, folds).map_or_else(|| schema.clone(), <[u8]>::to_vec)
+    };
+    for table in unnamed.iter().filter(|table| is_selected(&table.schema, &table.table)) {
+        let charset = default_charset(&mut connection, table.schema.as_ref().map(mapped).as_deref())?;
+        failures.extend(refusal_of_default(table, &charset).map(Failure::of_load));
+    }
     for table in tables.iter().filter(|table| is_selected(&table.schema, &table.table)) {
-        let mapped = |schema: &Vec<u8>| {
-            let rewriting = &options.filter.rewriting;
-            rewriting.mapped_schema(schema, folds).map_or_else(|| schema.clone(), <[u8]>::to_vec)
-        };
         let schema = table.schema.as_ref().map(mapped);
         let found = FoundTable::look_up(&mut connection, schema.as_deref(), &table.table)?;
         failures.extend(refusal(table, found.as_ref()).map(Failure::of_load));
@@ -54,6 +59,10 @@ struct FoundTable {
     charsets: Vec<(String, String)>,
     /// The longest BIT column: its name and its bits.
     bits: Option<(String, u32)>,
+    /// A column whose text may be taken for its bytes, and its type.
+    address: Option<(String, String)>,
+    /// A column that INSERT takes no values for without naming it.
+    passed_over: Option<String>,
 }
 
 impl FoundTable {
@@ -83,8 +92,49 @@ impl FoundTable {
         )?;
         let mut bits = bits.into_iter().flatten().flatten();
         let bits = bits.next().zip(bits.next().and_then(|bits| bits.parse().ok()));
-        Ok(Some(Self { engine, charsets: charsets.collect(), bits }))
+        let address = fetch(
+            "SELECT COLUMN_NAME, UPPER(DATA_TYPE) FROM information_schema.COLUMNS",
+            " AND DATA_TYPE IN ('inet4', 'inet6', 'uuid') ORDER BY ORDINAL_POSITION LIMIT 1",
+        )?;
+        let mut address = address.into_iter().flatten().flatten();
+        let passed_over = fetch(
+            "SELECT COLUMN_NAME FROM information_schema.COLUMNS",
+            " AND EXTRA REGEXP '(VIRTUAL|STORED|PERSISTENT) GENERATED|INVISIBLE' ORDER BY ORDINAL_POSITION LIMIT 1",
+        )?;
+        Ok(Some(Self {
+            engine,
+            charsets: charsets.collect(),
+            bits,
+            address: address.next().zip(address.next()),
+            passed_over: passed_over.into_iter().flatten().flatten().next(),
+        }))
     }
+}
+
+/// The default character set of a schema, or of one that the load creates.
+fn default_charset(connection: &mut Connection, schema: Option<&[u8]>) -> Result<String, Error> {
+    let schema = schema.map_or_else(|| b"DATABASE()".to_vec(), quote_string);
+    let found = connection.fetch(
+        &[
+            b"SELECT COALESCE((SELECT DEFAULT_CHARACTER_SET_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ",
+            &schema[..],
+            b"), @@character_set_server)",
+        ]
+        .concat(),
+    )?;
+    let charset = found.into_iter().flatten().flatten().next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(&charset).into_owned())
+}
+
+/// Why rows cannot be loaded whose texts are in this character set, which the dump does not name.
+fn refusal_of_default(table: &UnnamedCharset, charset: &str) -> Option<String> {
+    (!is_ascii_safe(charset)).then(|| {
+        format!(
+            "cannot load {}: the definition names no character set, and characters of {charset}, the default of the schema, \
+             may contain separators: dump without --skip-create-options",
+            table.file
+        )
+    })
 }
 
 /// Why the rows of a table cannot be loaded.
@@ -103,12 +153,16 @@ fn refusal(table: &UndefinedTable, found: Option<&FoundTable>) -> Option<String>
     let found = found?;
     let uncertain = found.charsets.iter().find(|(_, charset)| !is_ascii_safe(charset));
     let bits = found.bits.as_ref().filter(|(_, bits)| *bits > table.plain_bits);
-    let what = match (uncertain, bits) {
-        (Some((column, charset)), _) => {
-            format!("column {column} of the table is in {charset}, whose characters may contain separators")
-        }
-        (None, Some((column, _))) => format!("column {column} of the table is a BIT, whose bytes may be separators"),
-        (None, None) => return None,
+    let what = if let Some((column, charset)) = uncertain {
+        format!("column {column} of the table is in {charset}, whose characters may contain separators")
+    } else if let Some((column, _)) = bits {
+        format!("column {column} of the table is a BIT, whose bytes may be separators")
+    } else if let Some((column, of_type)) = found.address.as_ref().filter(|_| table.are_bytes) {
+        format!("column {column} of the table is of type {of_type}, whose text may be taken for its bytes")
+    } else if let Some(column) = &found.passed_over {
+        format!("column {column} of the table is generated or invisible")
+    } else {
+        return None;
     };
     Some(format!(
         "cannot load {file}: {what}, and the dump has no definition that says so of its rows: dump without \
@@ -118,12 +172,20 @@ fn refusal(table: &UndefinedTable, found: Option<&FoundTable>) -> Option<String>
 
 #[test]
 fn what_is_refused() {
-    let table =
-        |has_rows| UndefinedTable { schema: None, table: b"t".to_vec(), file: "t".to_owned(), has_rows, plain_bits: 3 };
+    let table = |has_rows| UndefinedTable {
+        schema: None,
+        table: b"t".to_vec(),
+        file: "t".to_owned(),
+        has_rows,
+        are_bytes: true,
+        plain_bits: 3,
+    };
     let found = |engine: Option<&str>, charset: &str| FoundTable {
         engine: engine.map(str::to_owned),
         charsets: vec![("a".to_owned(), "utf8mb4".to_owned()), ("b".to_owned(), charset.to_owned())],
         bits: None,
+        address: None,
+        passed_over: None,
     };
     let is_refused = |has_rows, found: Option<&FoundTable>| refusal(&table(has_rows), found).is_some();
     for charset in ["sjis", "cp932", "gbk", "big5", "euckr", "gb18030", "ucs2", "utf16", "utf16le", "utf32"] {
@@ -134,6 +196,11 @@ fn what_is_refused() {
         let bits = FoundTable { bits: Some(("c".to_owned(), bits)), ..found(Some("InnoDB"), "ujis") };
         assert_eq!(is_refused(true, Some(&bits)), expected);
     }
+    let address = FoundTable { address: Some(("c".to_owned(), "INET6".to_owned())), ..found(Some("InnoDB"), "ujis") };
+    assert!(is_refused(true, Some(&address)));
+    assert_eq!(refusal(&UndefinedTable { are_bytes: false, ..table(true) }, Some(&address)), None);
+    let passed_over = FoundTable { passed_over: Some("c".to_owned()), ..found(Some("InnoDB"), "ujis") };
+    assert!(is_refused(true, Some(&passed_over)));
     assert!(!is_refused(true, None));
     assert!(!is_refused(false, Some(&found(None, "ujis"))));
     assert!(!is_refused(false, Some(&found(Some("MRG_MyISAM"), "ujis"))));

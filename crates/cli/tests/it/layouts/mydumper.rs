@@ -194,6 +194,20 @@ fn rows_are_checked_strictly_although_their_file_sets_another_mode() {
     }
 }
 
+/// A row of LOAD DATA is a string with backslashes in its INSERT.
+#[test]
+fn a_mode_without_backslash_escapes_is_that_of_the_files_alone() {
+    let pair = pair();
+    pair.hortator.reset();
+    let mode = "/*!40101 SET NAMES binary*/;\n/*!40101 SET SQL_MODE='NO_BACKSLASH_ESCAPES'*/;\n";
+    let mut files: Vec<(&str, String)> = RECENT.iter().map(|(file, text)| (*file, (*text).to_owned())).collect();
+    files[3].1.insert_str(0, mode);
+    files[4].1 = files[4].1.replace("tab", "it's");
+    let folder = folder_of(&files.iter().map(|(file, text)| (*file, text.as_str())).collect::<Vec<_>>());
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 0, &[]);
+    assert_eq!(pair.hortator.rows_of_case("SELECT v FROM t WHERE id = 1"), [["it's\tä"]]);
+}
+
 #[test]
 fn a_directory_that_is_not_whole_is_refused_before_anything_is_loaded() {
     let pair = pair();

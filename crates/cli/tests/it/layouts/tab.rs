@@ -37,7 +37,7 @@ DELIMITER ;
 "#;
 
 /// Fills the client's server, and has mariadb-dump write a folder. The server writes the rows, as its own user.
-fn dump(pair: &Pair, source: &str, options: &[&str]) -> TempDir {
+pub(super) fn dump(pair: &Pair, source: &str, options: &[&str]) -> TempDir {
     pair.client.reset();
     let outcome = load(Contender::Client, &pair.client, Dump::Bytes(source.as_bytes()), false);
     assert_eq!(outcome.status, Some(0), "{}", outcome.messages);

@@ -27,7 +27,7 @@ pub(super) struct Reading {
 
 /// What a field may be.
 pub(super) enum Readings {
-    /// The first one that makes a record of what follows is the field. With none, no server wrote it.
+    /// In one of these ways. With none, no server wrote it.
     Known(Vec<Reading>),
     Incomplete,
     /// The text ends within it. What is left may look like a field of another kind.
@@ -45,7 +45,7 @@ pub(super) struct FieldPosition {
     pub(super) is_last_text: bool,
 }
 
-/// How the separators allow to read a field. NULL is the first: it is more frequent than a value that looks like it.
+/// How the separators allow to read a field. Where NULL and a value end at one place, it is NULL, which is more frequent.
 pub(super) fn readings(text: &[u8], place: FieldPosition, format: &Format, column: Bits) -> Readings {
     let rest = &text[place.start..];
     let width = column.bits.div_ceil(8).max(1) as usize;
@@ -75,17 +75,20 @@ pub(super) fn readings(text: &[u8], place: FieldPosition, format: &Format, colum
     // The first byte has the bits that are over.
     let unused_bits = width as u32 * 8 - column.bits;
     let fits = |value: &[u8]| value.first().is_some_and(|byte| byte.leading_zeros() >= unused_bits);
-    let has_quote = format.enclosed.is_some() && rest.first().copied() == format.enclosed;
-    // Without OPTIONALLY, each value is in quotes.
-    let is_quoted = has_quote && !format.is_optionally_enclosed;
+    // Without OPTIONALLY, each value is in quotes; with it, texts only.
+    let is_quoted = format.enclosed.is_some() && !format.is_optionally_enclosed;
     if !is_quoted && rest.get(..width).is_some_and(fits) {
         add(Some(0..width), width);
     }
-    if has_quote && rest.get(width + 1).copied() == format.enclosed && rest.get(1..=width).is_some_and(fits) {
+    let is_quote = |at: usize| rest.get(at).copied() == format.enclosed;
+    if is_quoted && is_quote(0) && is_quote(width + 1) && rest.get(1..=width).is_some_and(fits) {
         add(Some(1..width + 1), width + 2);
     }
     let least_bytes = width + if is_quoted { 2 } else { 0 } + format.lines_terminated.len();
-    let is_cut = place.is_last_text && place.is_last_of_record && rest.len() < least_bytes;
+    // A line that ends is whole, where more fields must follow: they are missing.
+    let is_cut = place.is_last_text
+        && rest.len() < least_bytes
+        && (place.is_last_of_record || !rest.ends_with(&format.lines_terminated));
     if found.is_empty() && is_cut { Readings::Truncated } else { Readings::Known(found) }
 }
 

@@ -13,8 +13,11 @@ pub struct Format {
     pub(crate) escaped: Option<u8>,
     /// LINES TERMINATED BY.
     pub(crate) lines_terminated: Vec<u8>,
-    /// A line may also end in CR LF, and a line without content is no record of several fields.
+    /// RFC 4180: only `null` is NULL, nothing stands behind a closing quote, and a line without content is no record of
+    /// several fields.
     pub(crate) is_csv: bool,
+    /// A line may also end in CR LF.
+    pub(crate) takes_crlf: bool,
     /// A dump tool has written it. Each line ends, the last one too: a file that ends otherwise is truncated. All bytes are
     /// data: there is no byte order mark, and only the file's name tells that it is compressed.
     pub(crate) is_of_dump: bool,
@@ -76,6 +79,7 @@ impl Format {
             escaped: None,
             lines_terminated: b"\n".to_vec(),
             is_csv: true,
+            takes_crlf: true,
             is_of_dump: false,
             null: Some(b"\\N".to_vec()),
         }
@@ -91,6 +95,7 @@ impl Format {
             escaped: Some(b'\\'),
             lines_terminated: b"\n".to_vec(),
             is_csv: false,
+            takes_crlf: false,
             is_of_dump: false,
             null: None,
         }
@@ -120,9 +125,9 @@ impl Format {
             self.fields_terminated.clone_from(terminator);
         }
         if let Some(terminator) = &separators.lines_terminated {
-            self.is_csv &= terminator == b"\n" || terminator == b"\r\n";
             // CSV takes both for the end of a line.
-            self.lines_terminated = if self.is_csv { b"\n".to_vec() } else { terminator.clone() };
+            self.takes_crlf &= terminator == b"\n" || terminator == b"\r\n";
+            self.lines_terminated = if self.takes_crlf { b"\n".to_vec() } else { terminator.clone() };
         }
         if separators.null.is_some() {
             self.null.clone_from(&separators.null);
@@ -159,8 +164,8 @@ impl Format {
     }
 }
 
-/// The bytes that an option of a command line means: `\t`, `\n`, `\r`, `\0`, `\\` and `0x0d0a` as mariadb-import reads
-/// them, and all else as it stands.
+/// The bytes that an option of a command line means: `0x0d0a`, and the escapes of a string in SQL, which mariadb-dump and
+/// mariadb-import make of it (`\t`, `\n`, `\r`, `\0`, `\b`, `\Z`, `\\`). All else is as it stands.
 #[must_use]
 pub fn bytes_of_option(value: &str) -> Vec<u8> {
     if let Some(digits) = value.strip_prefix("0x")
@@ -181,6 +186,8 @@ pub fn bytes_of_option(value: &str) -> Vec<u8> {
             Some(b'n') => b'\n',
             Some(b'r') => b'\r',
             Some(b'0') => 0,
+            Some(b'b') => 0x08,
+            Some(b'Z') => 0x1a,
             Some(other) => other,
             None => b'\\',
         });

@@ -141,8 +141,13 @@ impl RowStatements {
                 name_columns(&mut self.head, kept.map(|field| &field.name[..]));
             }
             Columns::Header => {
-                let position = self.records.position();
-                if !self.records.next(&mut self.record).map_err(row_error)? {
+                let mut position = self.records.position();
+                let mut is_found = self.records.next(&mut self.record).map_err(row_error)?;
+                while is_found && self.file.format.is_csv && self.record.is_blank() {
+                    position = self.records.position();
+                    is_found = self.records.next(&mut self.record).map_err(row_error)?;
+                }
+                if !is_found {
                     let reason = "the file is empty: --header needs a first line with the names of the columns";
                     return Err(RowError::Record { position, reason: reason.to_owned() });
                 }
@@ -244,8 +249,9 @@ impl RowStatements {
 }
 
 fn name_columns<'n>(head: &mut Vec<u8>, names: impl Iterator<Item = &'n [u8]>) {
+    head.extend_from_slice(b" (");
     for (index, name) in names.enumerate() {
-        head.extend_from_slice(if index == 0 { b" (" } else { b"," });
+        head.extend_from_slice(if index == 0 { b"" } else { b"," });
         head.extend_from_slice(&hortator_mysql::quote_identifier(name));
     }
     head.push(b')');
@@ -263,6 +269,8 @@ fn write_value(value: Option<&[u8]>, encoding: Encoding, text: &mut Vec<u8>) -> 
             quote(value, text);
         }
         Encoding::Bytes => quote_bytes(value, text),
+        Encoding::Number if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => text.extend_from_slice(value),
+        Encoding::Number => return Err("the value is not decimal digits, which this column is written in".to_owned()),
         Encoding::Hex => {
             let bytes = unhex(value).ok_or("the value is not hexadecimal digits, which this column is written in")?;
             quote_bytes(&bytes, text);

@@ -9,6 +9,7 @@ mod blank_lines;
 mod format;
 mod inserts;
 mod records;
+mod search;
 mod split;
 
 use std::path::PathBuf;
@@ -81,6 +82,8 @@ pub enum Encoding {
     Utf8,
     /// As bytes, in a file that is else text.
     Bytes,
+    /// As decimal digits, of which a string would be other bits.
+    Number,
     /// As hexadecimal digits.
     Hex,
     /// In Base64.

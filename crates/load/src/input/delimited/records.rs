@@ -1,6 +1,6 @@
 //! The records of a source: feeds [`split_record`], and knows where in the file each record is.
 
-use memchr::{memchr, memchr_iter};
+use memchr::{memchr_iter, memmem};
 
 use super::split::{Found, Malformed, Record, split_record};
 use super::{Content, Format};
@@ -67,11 +67,12 @@ impl RecordReader {
         self.position
     }
 
-    /// Passes a line, whatever is in it: nothing but the end of a line ends a field. False at the end of the input.
+    /// Passes a line, whatever is in it: nothing but the end of a line ends a field. False at the end of the input. A dump
+    /// escapes a line end within a name.
     pub(super) fn skip_line(&mut self) -> Result<bool, RecordError> {
         let (format, mut record) = (self.format.clone(), Record::default());
-        let plain =
-            Format { fields_terminated: format.lines_terminated.clone(), enclosed: None, escaped: None, ..format };
+        let escaped = format.escaped.filter(|_| format.is_of_dump);
+        let plain = Format { fields_terminated: format.lines_terminated.clone(), enclosed: None, escaped, ..format };
         self.read(&plain, &[], &mut record)
     }
 
@@ -117,7 +118,7 @@ impl RecordReader {
                     return Err(RecordError::Malformed { what, position, last_line: position.line });
                 }
                 Found::Malformed(what, read) => {
-                    let last_line = self.pass_malformed(read).map_err(RecordError::Input)?;
+                    let last_line = self.pass_malformed(read, &format.lines_terminated).map_err(RecordError::Input)?;
                     return Err(RecordError::Malformed { what, position, last_line });
                 }
                 Found::Incomplete if text.len() >= self.limit_bytes => {
@@ -139,15 +140,17 @@ impl RecordReader {
 
     /// Goes on behind a record of which this many bytes were read before it was known to be malformed: behind the line that
     /// they end in, which it returns. A line end among them may be one in quotes.
-    fn pass_malformed(&mut self, read: usize) -> Result<u64, Error> {
+    fn pass_malformed(&mut self, read: usize, line_end: &[u8]) -> Result<u64, Error> {
         self.pass(read);
         loop {
             let (text, line) = (&self.block[self.start..self.end], self.position.line);
-            if let Some(newline) = memchr(b'\n', text) {
-                self.pass(newline + 1);
+            if let Some(at) = memmem::find(text, line_end) {
+                self.pass(at + line_end.len());
                 return Ok(line);
             }
-            self.pass(text.len());
+            // The rest may be the first bytes of a line end.
+            let kept = if self.at_end { 0 } else { line_end.len() - 1 };
+            self.pass(text.len().saturating_sub(kept));
             if self.at_end {
                 return Ok(line);
             }

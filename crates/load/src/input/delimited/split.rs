@@ -1,13 +1,12 @@
 //! Splits delimited text into fields. [`split_record`] is the whole format: it reads one record of the bytes at hand, or says
-//! that more are needed. Where a field has several readings, the number of fields decides.
+//! that more are needed. Where a field has several readings, `search` finds the one that makes a record of the table.
 //!
 //! Formats: MariaDB manual, "LOAD DATA INFILE"; RFC 4180 for CSV.
-
-use std::collections::{HashMap, HashSet};
 
 use memchr::memchr3;
 
 use super::bits::{FieldPosition, Reading, Readings, readings};
+use super::search::Place;
 use super::{Content, Format};
 use crate::lexer::Charset;
 
@@ -27,7 +26,7 @@ struct FieldEnd {
 }
 
 impl Record {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.fields.clear();
         self.is_blank = false;
@@ -58,15 +57,9 @@ impl Record {
     }
 
     /// Ends a field with these bytes as its value; `None` is NULL.
-    fn push_field(&mut self, value: Option<&[u8]>) {
+    pub(super) fn push_field(&mut self, value: Option<&[u8]>) {
         self.bytes.extend_from_slice(value.unwrap_or_default());
         self.end_field(value.is_none());
-    }
-
-    /// Takes all fields behind the first ones away.
-    fn truncate(&mut self, width: usize) {
-        self.fields.truncate(width);
-        self.bytes.truncate(self.fields.last().map_or(0, |field| field.end));
     }
 
     fn end_field(&mut self, is_null: bool) {
@@ -99,7 +92,7 @@ pub(super) enum Found {
 }
 
 /// Where a field ends, and whether its line does.
-enum FieldStop {
+pub(super) enum FieldStop {
     Field(usize),
     Line(usize),
     Incomplete,
@@ -133,99 +126,37 @@ pub(super) fn split_record(
     record: &mut Record,
 ) -> Found {
     record.clear();
-    let mut splitter =
-        Splitter { text, is_last, format, contents, alternatives: Vec::new(), path: Vec::new(), met: HashSet::new() };
-    let first = splitter.split(0, record);
-    match first {
-        Found::Incomplete => first,
-        _ if splitter.alternatives.is_empty() => first,
-        _ => splitter.choose(first, record),
-    }
+    Splitter { text, is_last, format, contents }.split(record)
 }
 
-/// Splits one record, and remembers how else it may be split.
-struct Splitter<'t> {
-    text: &'t [u8],
-    is_last: bool,
+/// Splits one record.
+pub(super) struct Splitter<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) is_last: bool,
     format: &'t Format,
-    contents: &'t [Content],
-    /// Those that are not tried yet.
-    alternatives: Vec<Alternative>,
-    /// The BIT fields of this attempt, from the first one of several readings on.
-    path: Vec<FieldStart>,
-    /// Those of all attempts: what follows one of them is known.
-    met: HashSet<FieldStart>,
-}
-
-/// Where a field starts, and how many are before it.
-type FieldStart = (usize, usize);
-
-/// Another reading of a field.
-struct Alternative {
-    /// Of the record, before this field.
-    width: usize,
-    reading: Reading,
+    pub(super) contents: &'t [Content],
 }
 
 impl Splitter<'_> {
-    /// Tries the other readings. What makes a record of the table is the record. Of two that do, the shorter one is: a value that
-    /// looks like the end of a line is rarer than NULL at the end of one. Of two that end at the same place, nobody knows which.
-    fn choose(&mut self, first: Found, record: &mut Record) -> Found {
-        // Where the record ends for whoever comes to one of these places.
-        let mut ends: HashMap<FieldStart, usize> = HashMap::new();
-        let mut fit: Option<(usize, Record)> = None;
-        if let Some(end) = self.fit_of(first, record) {
-            ends.extend(self.path.iter().map(|place| (*place, end)));
-            fit = Some((end, record.clone()));
-        }
-        let mut is_ambiguous = false;
-        while let Some(Alternative { width, reading }) = self.alternatives.pop() {
-            record.truncate(width);
-            let kept = self.path.iter().take_while(|place| place.1 <= width).count();
-            self.path.truncate(kept);
-            let found = match self.take(&reading, record) {
-                FieldStop::Field(next) => self.split(next, record),
-                FieldStop::Line(end) => Found::Record(end),
-                FieldStop::Incomplete => Found::Incomplete,
-                FieldStop::Malformed(what, read) => Found::Malformed(what, read),
-            };
-            if found == Found::Incomplete {
-                return found;
-            }
-            let met = self.path[kept..].last().and_then(|place| ends.get(place)).copied();
-            let whole = self.fit_of(found, record);
-            let Some(end) = met.or(whole) else { continue };
-            ends.extend(self.path.iter().map(|place| (*place, end)));
-            match &fit {
-                Some((shortest, _)) if end > *shortest => {}
-                Some((shortest, _)) if end == *shortest => is_ambiguous = true,
-                _ if whole.is_some() => (fit, is_ambiguous) = (Some((end, record.clone())), false),
-                _ => {}
-            }
-        }
-        match (fit, first) {
-            (Some((end, of_fit)), _) if !is_ambiguous => {
-                *record = of_fit;
-                Found::Record(end)
-            }
-            (None, Found::Malformed(Malformed::Truncated, _)) => first,
-            _ => Found::Malformed(Malformed::AmbiguousBits, self.text.len()),
-        }
-    }
-
-    /// Where a record of the table ends.
-    fn fit_of(&self, found: Found, record: &Record) -> Option<usize> {
-        match found {
-            Found::Record(end) if record.width() == self.contents.len() => Some(end),
-            _ => None,
-        }
-    }
-
-    /// Splits from a field on.
-    fn split(&mut self, start: usize, record: &mut Record) -> Found {
-        let mut at = start;
+    fn split(&self, record: &mut Record) -> Found {
+        let mut at = 0;
         loop {
-            match self.field(at, record) {
+            let stop = match self.contents.get(record.width()).copied().unwrap_or_default() {
+                Content::Text(charset) => self.text_field(at, charset, record),
+                Content::Bits(_) => {
+                    let place = Place { field: record.width(), start: at };
+                    match self.readings_at(place) {
+                        Readings::Incomplete => FieldStop::Incomplete,
+                        Readings::Truncated => FieldStop::Malformed(Malformed::Truncated, self.text.len()),
+                        Readings::Known(found) => match &found[..] {
+                            [] => FieldStop::Malformed(Malformed::AmbiguousBits, self.text.len()),
+                            [only] => self.push(only, record),
+                            _ => return self.search(place, record),
+                        },
+                    }
+                }
+            };
+            match stop {
                 FieldStop::Field(next) => at = next,
                 FieldStop::Line(end) => return Found::Record(end),
                 FieldStop::Incomplete => return Found::Incomplete,
@@ -234,49 +165,33 @@ impl Splitter<'_> {
         }
     }
 
-    fn field(&mut self, at: usize, record: &mut Record) -> FieldStop {
-        let Self { text, is_last, format, contents, .. } = *self;
-        let charset = match contents.get(record.width()).copied().unwrap_or_default() {
-            Content::Text(charset) => charset,
-            Content::Bits(column) => {
-                let is_last_of_record = record.width() + 1 == contents.len();
-                let place = FieldPosition { start: at, is_last_of_record, is_last_text: is_last };
-                match readings(text, place, format, column) {
-                    Readings::Incomplete => return FieldStop::Incomplete,
-                    Readings::Truncated => return FieldStop::Malformed(Malformed::Truncated, text.len()),
-                    Readings::Known(found) if found.is_empty() => Charset::AsciiSafe,
-                    Readings::Known(found) => return self.take_first(at, found, record),
-                }
-            }
+    /// How a BIT field may be read.
+    pub(super) fn readings_at(&self, place: Place) -> Readings {
+        let Some(Content::Bits(column)) = self.contents.get(place.field) else { return Readings::Known(Vec::new()) };
+        let position = FieldPosition {
+            start: place.start,
+            is_last_of_record: place.field + 1 == self.contents.len(),
+            is_last_text: self.is_last,
         };
-        if format.enclosed.is_some() && text.get(at).copied() == format.enclosed {
-            quoted_field(text, at, is_last, format, charset, record)
-        } else {
-            plain_field(text, at, is_last, format, charset, record)
-        }
+        readings(self.text, position, self.format, *column)
     }
 
-    /// Reads the field at `start` in the first of these ways.
-    fn take_first(&mut self, start: usize, found: Vec<Reading>, record: &mut Record) -> FieldStop {
-        let width = record.width();
-        if found.len() > 1 || !self.path.is_empty() {
-            self.path.push((start, width));
-            if !self.met.insert((start, width)) {
-                return FieldStop::Malformed(Malformed::AmbiguousBits, self.text.len());
-            }
-        }
-        let mut found = found.into_iter();
-        let Some(first) = found.next() else { return FieldStop::Incomplete };
-        self.alternatives.extend(found.rev().map(|reading| Alternative { width, reading }));
-        self.take(&first, record)
-    }
-
-    fn take(&self, reading: &Reading, record: &mut Record) -> FieldStop {
+    /// Adds a BIT field in this reading.
+    pub(super) fn push(&self, reading: &Reading, record: &mut Record) -> FieldStop {
         record.push_field(reading.value.clone().map(|value| &self.text[value]));
         if record.width() == self.contents.len() {
             FieldStop::Line(reading.next)
         } else {
             FieldStop::Field(reading.next)
+        }
+    }
+
+    pub(super) fn text_field(&self, at: usize, charset: Charset, record: &mut Record) -> FieldStop {
+        let Self { text, is_last, format, .. } = *self;
+        if format.enclosed.is_some() && text.get(at).copied() == format.enclosed {
+            quoted_field(text, at, is_last, format, charset, record)
+        } else {
+            plain_field(text, at, is_last, format, charset, record)
         }
     }
 }
@@ -335,7 +250,7 @@ fn plain_field(
 /// Ends a field without quotes: `raw` is what stands in the file.
 fn end_plain(raw: &[u8], value_start: usize, is_line_end: bool, format: &Format, record: &mut Record) {
     let mut raw = raw;
-    if format.is_csv
+    if format.takes_crlf
         && is_line_end
         && let Some((b'\r', before)) = raw.split_last()
         && !ends_with_escape(before, format)
@@ -381,6 +296,8 @@ fn quoted_field(
     let value_start = record.bytes.len();
     let mut at = start + 1;
     let open = if is_last { FieldStop::Malformed(Malformed::OpenQuote, text.len()) } else { FieldStop::Incomplete };
+    // SELECT … INTO OUTFILE never doubles a quote: it escapes it, or writes it as it is where there are no escapes.
+    let is_doubled = format.escaped.is_some() || !format.is_of_dump;
     loop {
         let Some(found) = next_special(text, at, [quote, escape, escape], charset) else { return open };
         record.bytes.extend_from_slice(&text[at..found]);
@@ -398,7 +315,7 @@ fn quoted_field(
                 return FieldStop::Line(behind);
             }
             None => return FieldStop::Incomplete,
-            Some(&next) if next == quote => {
+            Some(&next) if next == quote && is_doubled => {
                 record.bytes.push(quote);
                 at = behind + 1;
                 continue;
@@ -443,9 +360,9 @@ pub(super) fn separator(text: &[u8], is_last: bool, format: &Format) -> Separato
         }
     }
     match text {
-        [b'\r', b'\n', ..] if format.is_csv => Separator::Line(2),
-        [b'\r'] if format.is_csv && is_last => Separator::Line(1),
-        [b'\r'] if format.is_csv => Separator::Incomplete,
+        [b'\r', b'\n', ..] if format.takes_crlf => Separator::Line(2),
+        [b'\r'] if format.takes_crlf && is_last => Separator::Line(1),
+        [b'\r'] if format.takes_crlf => Separator::Incomplete,
         _ => Separator::None,
     }
 }

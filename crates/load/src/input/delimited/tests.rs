@@ -11,6 +11,8 @@ use super::*;
 use crate::input::{Progress, Source};
 use crate::lexer::Charset;
 
+mod bits;
+
 type Row = Vec<Option<String>>;
 
 /// The records of a text, read in pieces of any size; an error ends them.
@@ -76,7 +78,12 @@ fn csv() {
     assert_eq!(records(b"a\tb\nb\ta", &dump).1.unwrap(), format!("{:?} at line 2", Malformed::Truncated));
     let escaped = with(Format::csv(), |separators| separators.escaped = Some(b"\\".to_vec()));
     assert_records("a,x\\\r\nb,y\\\\\r\n", &escaped, &[&[A, Some("x\r")], &[B, Some("y\\")]]);
-    assert_eq!(records(b"\"a\"b,a\n", &csv).1.unwrap(), format!("{:?} at line 1", Malformed::BehindQuote));
+    for lines in ["\n", "\r\n", ";\n", "\r"] {
+        let csv = with(Format::csv(), |separators| separators.lines_terminated = Some(lines.into()));
+        assert_records(&format!("NULL,\\N{lines}\"\\N\",b{lines}"), &csv, &[&[Some("NULL"), None], &[Some("\\N"), B]]);
+        let behind = records(format!("\"a\"b,a{lines}").as_bytes(), &csv).1;
+        assert_eq!(behind.unwrap(), format!("{:?} at line 1", Malformed::BehindQuote));
+    }
 }
 
 #[test]
@@ -102,6 +109,13 @@ fn load_data() {
     assert_records("a||b|<>\nb|||a<><>\n", &long, &[&[A, Some("b|")], &[B, Some("|a<>")]]);
     let without_escapes = with(Format::load_data(), |separators| separators.escaped = Some(Vec::new()));
     assert_records("a\\\t\\N\n", &without_escapes, &[&[Some("a\\"), Some("\\N")]]);
+    // The server doubles no quotes where there are no escapes.
+    let raw_quotes = with(enclosed.of_dump(), |separators| separators.escaped = Some(Vec::new()));
+    assert_records(
+        "\"1\",\"abc\"\"\n\"2\",\"\"\n\"3\",\"a\"\"b\"\n\"\"\"\",NULL\n",
+        &raw_quotes,
+        &[&[Some("1"), Some("abc\"")], &[Some("2"), Some("")], &[Some("3"), Some("a\"\"b")], &[Some("\"\""), None]],
+    );
 }
 
 #[test]
@@ -198,10 +212,6 @@ fn shown_in(text: &[u8], contents: &[Content], format: &Format) -> (String, Opti
     (rows.collect::<Vec<_>>().join("; "), error)
 }
 
-fn bits(bits: u32, nullable: bool) -> Content {
-    Content::Bits(Bits { bits, nullable })
-}
-
 #[test]
 fn an_error_tells_the_lines_that_are_not_loaded() {
     let found = statements(b"1,2\n3,\"4\n5,\"6\n7,8\n9,\"0\"x\n9,\"\n0,1\n", Columns::All, Format::csv());
@@ -209,97 +219,12 @@ fn an_error_tells_the_lines_that_are_not_loaded() {
     assert_eq!(found[2], "4: INSERT INTO `t` VALUES ('7','8')");
     assert!(found[3].starts_with("5: error: text follows") && !found[3].contains("loaded"), "{found:?}");
     assert!(found[4].starts_with("6: error: a quote") && found[4].ends_with("; the rest of the file is not loaded"));
-    let fields = vec![Field { content: bits(64, true), ..Field::plain("a") }, Field::plain("b")];
+    let fields = vec![Field { content: bits::bits(64, true), ..Field::plain("a") }, Field::plain("b")];
     let found = statements(b"\\N\tabcde\t\tx\n1\t2\n", Columns::Named(fields), Format::load_data().of_dump());
     assert!(
         found[0].starts_with("1: error: the BIT values") && found[0].ends_with("; the rest of the file is not loaded")
     );
     assert_eq!(found.len(), 1);
-}
-
-#[test]
-fn bits_are_bytes_of_their_number() {
-    let shown = |text: &[u8], width, format: &Format| shown_in(text, &[bits(width, true), Content::default()], format);
-    let dump = Format::load_data().of_dump();
-    let assert_rows = |text: &[u8], bits, rows: &str| assert_eq!(shown(text, bits, &dump), (rows.to_owned(), None));
-    assert_rows(b"\t\tx\n\n\ty\n\\\tz\n\\N\t\\N\n\0\t\n", 8, "\\t x; \\n y; \\\\ z; NULL NULL; \\0 ");
-    assert_rows(b"\\b\t1\n\\0\t2\n\t\n\t3\n", 16, "\\\\b 1; \\\\0 2; \\t\\n 3");
-    // A value of 14 bits is less than 0x5c4e.
-    assert_rows(b"\\N\t1\n\x3fN\t2\n", 14, "NULL 1; ?N 2");
-    let quotes = with(dump.clone(), |separators| {
-        separators.fields_terminated = Some(b",".to_vec());
-        separators.enclosed = Some(b"\"".to_vec());
-        separators.is_optionally_enclosed = true;
-    });
-    let found = shown(b"\"\"\",1\n\",3\nNULL,4\n\\N,5\n\",\",2\n", 8, &quotes);
-    assert_eq!(found, ("\\\" 1; \\\" 3; NULL 4; NULL 5; , 2".to_owned(), None));
-}
-
-#[test]
-fn the_number_of_fields_tells_null_from_bits() {
-    let dump = Format::load_data().of_dump();
-    let assert_rows = |text: &[u8], contents: &[Content], rows: &str| {
-        assert_eq!(shown_in(text, contents, &dump), (rows.to_owned(), None), "{text:?}");
-    };
-    let text = Content::default();
-    for width in [15, 16] {
-        assert_rows(b"\\N\t1\n1x\t2\n", &[bits(width, true), text], "NULL 1; 1x 2");
-        assert_rows(b"\\N\t1\n", &[bits(width, false), text], "\\\\N 1");
-    }
-    assert_rows(b"\\N\t\t1\n\\N\t1\n", &[bits(24, true), text], "\\\\N\\t 1; NULL 1");
-    assert_rows(b"1\t\\N\thello\tx\n", &[text, bits(64, true), text, text], "1 NULL hello x");
-    assert_rows(b"1\t\\N\n12345\t\\N\n", &[text, bits(64, true)], "1 NULL; 12345 NULL");
-    let many = [bits(40, true); 64];
-    let nulls = [b"\\N\t".repeat(63), b"\\N\n".to_vec()].concat();
-    assert_rows(&nulls, &many, &["NULL"; 64].join(" "));
-    // Values that look like NULLs and separators: two readings of one line.
-    let two = |bits| shown_in(b"1\t\\N\t\t\\N\tx\n", &[text, bits, bits, text], &dump);
-    assert_eq!(two(bits(24, true)), (String::new(), Some("AmbiguousBits at line 1".to_owned())));
-    // Lines of NULLs are those, although two of them may be one line of values.
-    for count in [1, 3, 4, 7] {
-        let line = [b"\\N\t".repeat(count - 1), b"\\N\n".to_vec()].concat();
-        let rows = vec![["NULL"].repeat(count).join(" "); 9].join("; ");
-        assert_rows(&line.repeat(9), &vec![bits(40, true); count], &rows);
-    }
-    // However many fields have two readings.
-    let wide = [bits(40, true); 200];
-    let values = [b"\\N\t\\N\t".repeat(199), b"\\N\t\\N\n".to_vec()].concat();
-    assert_eq!(shown_in(&values, &wide, &dump).0, ["\\\\N\\t\\\\N"; 200].join(" "));
-    // A field too few: no reading makes a record, and the number of readings does not matter.
-    let error = shown_in(&nulls[3..], &many, &dump).1;
-    assert_eq!(error.unwrap(), "AmbiguousBits at line 1");
-}
-
-#[test]
-fn truncated_bits_are_noticed() {
-    let dump = Format::load_data().of_dump();
-    let shown = |text: &[u8], width, nullable| shown_in(text, &[Content::default(), bits(width, nullable)], &dump);
-    let truncated = |rows: &str| (rows.to_owned(), Some("Truncated at line 2".to_owned()));
-    assert_eq!(shown(b"1\t\x01\n2\t\n", 8, true), truncated("1 \\u{1}"));
-    assert_eq!(shown(b"1\t\x01\n2\t", 8, true), truncated("1 \\u{1}"));
-    assert_eq!(shown(b"1\tab\n2\ta\n", 16, false), truncated("1 ab"));
-    assert_eq!(shown(b"1\tabcdefgh\n2\tabcdef\n", 64, true), truncated("1 abcdefgh"));
-    // NULL has less bytes than its neighbours.
-    assert_eq!(shown(b"1\tabcdefgh\n2\t\\N\n", 64, true), ("1 abcdefgh; 2 NULL".to_owned(), None));
-}
-
-#[test]
-fn bits_in_quotes() {
-    let dump = Format::load_data().of_dump();
-    let format = |is_optionally_enclosed| {
-        with(dump.clone(), |separators| {
-            separators.fields_terminated = Some(b",".to_vec());
-            separators.enclosed = Some(b"\"".to_vec());
-            separators.is_optionally_enclosed = is_optionally_enclosed;
-        })
-    };
-    let contents = [Content::default(), bits(8, true)];
-    let shown = |text: &[u8], is_optional| shown_in(text, &contents, &format(is_optional));
-    let expected = ("1 \\n; 2 \\\"; 3 NULL; 4 ,".to_owned(), None);
-    assert_eq!(shown(b"\"1\",\"\n\"\n\"2\",\"\"\"\n\"3\",\\N\n\"4\",\",\"\n", false), expected);
-    assert_eq!(shown(b"1,\n\n2,\"\n3,\\N\n4,,\n", true), expected);
-    // What is left of a value of ten looks like another one without quotes.
-    assert_eq!(shown(b"\"1\",\"\n", false).1.unwrap(), "Truncated at line 1");
 }
 
 #[test]
@@ -319,17 +244,25 @@ fn separators_that_cannot_be_told_apart_are_refused() {
     );
     assert!(refused(|separators| separators.escaped = Some(b"\"".to_vec())).contains("--fields-escaped-by"));
     assert_eq!(bytes_of_option(r"\t\\x\n"), b"\t\\x\n");
+    assert_eq!(bytes_of_option(r"\b\Z"), b"\x08\x1a");
     assert_eq!(bytes_of_option("0x0d0a"), b"\r\n");
     assert_eq!(bytes_of_option("0xg"), b"0xg");
 }
 
 /// The statements of a file, each with the line of its first row; errors in their place.
 fn statements(text: &[u8], columns: Columns, format: Format) -> Vec<String> {
+    statements_of(text, file_of(columns, format))
+}
+
+fn file_of(columns: Columns, format: Format) -> RowsFile {
+    RowsFile { path: PathBuf::new(), table: b"`t`".to_vec(), columns, format, ignored_lines: 0 }
+}
+
+fn statements_of(text: &[u8], rows: RowsFile) -> Vec<String> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
-    let path = file.path().to_owned();
-    let file = Arc::new(RowsFile { path, table: b"`t`".to_vec(), columns, format, ignored_lines: 0 });
-    let mut statements = RowStatements::open(&file, Arc::<Progress>::default(), 1 << 20).unwrap();
+    let rows = Arc::new(RowsFile { path: file.path().to_owned(), ..rows });
+    let mut statements = RowStatements::open(&rows, Arc::<Progress>::default(), 1 << 20).unwrap();
     let mut found = Vec::new();
     loop {
         match statements.next() {
@@ -345,13 +278,13 @@ fn statements(text: &[u8], columns: Columns, format: Format) -> Vec<String> {
 
 #[test]
 fn rows_become_literals() {
-    let text = b"\xef\xbb\xbfid,\"a`b\"\n1,\"it's\n\\\"\n\n2,\\N\n";
+    let text = b"\xef\xbb\xbf\n\r\nid,\"a`b\"\n1,\"it's\n\\\"\n\n2,\\N\n";
     let found = statements(text, Columns::Header, Format::csv());
     assert_eq!(
         found,
         [
-            "2: INSERT INTO `t` (`id`,`a``b`) VALUES ('1','it\\'s\\n\\\\')",
-            "5: INSERT INTO `t` (`id`,`a``b`) VALUES ('2',NULL)"
+            "4: INSERT INTO `t` (`id`,`a``b`) VALUES ('1','it\\'s\\n\\\\')",
+            "7: INSERT INTO `t` (`id`,`a``b`) VALUES ('2',NULL)"
         ]
     );
     let fields = [("a", Encoding::Hex), ("b", Encoding::Omitted), ("c", Encoding::Base64), ("d", Encoding::Utf8)];
@@ -361,8 +294,30 @@ fn rows_become_literals() {
         found[0],
         "1: INSERT INTO `t` (`a`,`c`,`d`) VALUES (_binary'\\0\u{fffd}',_binary'\\0\u{1}',_utf8mb4'u')"
     );
+    let number = || Columns::Named(vec![Field::encoded("b", Encoding::Number)]);
+    let found_numbers = statements(b"12\n\\N\nx\n", number(), Format::load_data());
+    assert_eq!(found_numbers[..2], ["1: INSERT INTO `t` (`b`) VALUES (12)", "2: INSERT INTO `t` (`b`) VALUES (NULL)"]);
+    assert!(found_numbers[2].contains("field 1: the value is not decimal digits"), "{found_numbers:?}");
     assert!(found[1].contains("2: error: field 1: the value is not hexadecimal digits"), "{found:?}");
     assert!(found[2].contains("3: error: field 3: the value is not Base64"), "{found:?}");
+}
+
+#[test]
+fn computed_columns_alone_and_line_ends_in_a_header() {
+    let dump = Format::load_data().of_dump();
+    let computed = || Columns::Named(vec![Field::encoded("a", Encoding::Omitted)]);
+    assert_eq!(statements(b"1\n", computed(), dump.clone()), ["1: INSERT INTO `t` () VALUES ()"]);
+    let mut header = file_of(computed(), dump);
+    header.ignored_lines = 1;
+    assert_eq!(statements_of(b"a\\\nb\n1\n", header), ["3: INSERT INTO `t` () VALUES ()"]);
+}
+
+#[test]
+fn a_bad_record_of_other_line_ends_ends_there() {
+    let format = with(Format::csv(), |separators| separators.lines_terminated = Some(b";;".to_vec()));
+    let found = statements(b"1,\"a\"x;y;;2,b;;", Columns::All, format);
+    assert!(found[0].starts_with("1: error: text follows"), "{found:?}");
+    assert_eq!(found[1..], ["1: INSERT INTO `t` VALUES ('2','b')"]);
 }
 
 #[test]

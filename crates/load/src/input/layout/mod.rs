@@ -34,6 +34,7 @@ pub struct Input {
     counted_tables: Vec<CountedTable>,
     undefined_tables: Vec<UndefinedTable>,
     unreadable_rows: Vec<UnreadableRows>,
+    unnamed_charsets: Vec<UnnamedCharset>,
 }
 
 /// A file of rows that cannot be split into fields. It is not a member: a load of its rows is refused.
@@ -46,6 +47,16 @@ pub(crate) struct UnreadableRows {
     pub(crate) error: String,
 }
 
+/// A table whose texts are in the default character set of its schema, because its definition names none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnnamedCharset {
+    /// `None` for the schema of the session.
+    pub(crate) schema: Option<Vec<u8>>,
+    pub(crate) table: Vec<u8>,
+    /// The file of its rows, for messages.
+    pub(crate) file: String,
+}
+
 /// A table that a dump without definitions has a file of: what it is, and how its rows are to be read, only the server knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UndefinedTable {
@@ -56,6 +67,8 @@ pub(crate) struct UndefinedTable {
     pub(crate) file: String,
     /// Whether the dump has a file of its rows.
     pub(crate) has_rows: bool,
+    /// The rows are read as bytes, not as texts of one character set.
+    pub(crate) are_bytes: bool,
     /// The longest BIT whose values look like no separator.
     pub(crate) plain_bits: u32,
 }
@@ -89,11 +102,12 @@ impl Input {
                 let folder = Folder::list(path)?;
                 input.parts.push(InputPart::of_folder(path, &folder));
                 input.folders.push(path.clone());
-                let Layout { members, counted_tables, undefined_tables, unreadable_rows } = layout(&folder, rows)?;
-                input.members.extend(members);
-                input.counted_tables.extend(counted_tables);
-                input.undefined_tables.extend(undefined_tables);
-                input.unreadable_rows.extend(unreadable_rows);
+                let found = layout(&folder, rows)?;
+                input.members.extend(found.members);
+                input.counted_tables.extend(found.counted_tables);
+                input.undefined_tables.extend(found.undefined_tables);
+                input.unreadable_rows.extend(found.unreadable_rows);
+                input.unnamed_charsets.extend(found.unnamed_charsets);
             } else if path.exists() || !pattern::is_pattern(path) {
                 input.push_file(path, rows)?;
             } else {
@@ -154,6 +168,11 @@ impl Input {
         &self.unreadable_rows
     }
 
+    /// The tables whose definitions name no character set for their texts.
+    pub(crate) fn unnamed_charsets(&self) -> &[UnnamedCharset] {
+        &self.unnamed_charsets
+    }
+
     /// Whether it can be read a second time: a pipe cannot.
     pub(crate) fn can_be_read_again(&self) -> bool {
         !self.parts.is_empty() && self.parts.iter().all(|part| part.size_bytes.is_some())
@@ -185,6 +204,7 @@ struct Layout {
     counted_tables: Vec<CountedTable>,
     undefined_tables: Vec<UndefinedTable>,
     unreadable_rows: Vec<UnreadableRows>,
+    unnamed_charsets: Vec<UnnamedCharset>,
 }
 
 impl Layout {

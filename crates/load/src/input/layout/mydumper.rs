@@ -29,6 +29,9 @@ const BODY_DELIMITER: &[u8] = b";\n";
 const STRICT: &[u8] = b"SET sql_mode=CONCAT_WS(',', REPLACE(REPLACE(REPLACE(@@sql_mode, 'TRADITIONAL', ''), \
     'NO_ZERO_IN_DATE', ''), 'NO_ZERO_DATE', ''), 'STRICT_ALL_TABLES', 'ALLOW_INVALID_DATES');\n";
 
+/// Rows of a `.dat` file are strings with backslashes in the INSERTs that Hortator makes of them.
+const WITH_BACKSLASHES: &[u8] = b"SET sql_mode=REPLACE(@@sql_mode, 'NO_BACKSLASH_ESCAPES', '');\n";
+
 /// The prefix of a name that mydumper has made up for one that cannot be a file's.
 const MADE_UP_PREFIX: &str = "mydumper_";
 
@@ -162,6 +165,7 @@ fn add<'f>(
         rows_of_dat.remove(dat);
         settings.extend_from_slice(&loaded.settings);
         settings.extend_from_slice(STRICT);
+        settings.extend_from_slice(WITH_BACKSLASHES);
         members.push(Member::settings(file.name, settings));
         members.push(Member::rows(loaded.into_rows(folder.path_of(dat), &schema)));
         return Ok(());

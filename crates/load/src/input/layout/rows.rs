@@ -26,6 +26,9 @@ pub struct RowsOptions {
     pub separators: Separators,
     /// Lines to pass at the beginning of each file.
     pub ignored_lines: u64,
+    /// The character set of the connection, which the rows of a dump are in whose files name none; empty and utf8mb4: each
+    /// column has its own.
+    pub charset: String,
 }
 
 /// Which columns the fields of a file go to.

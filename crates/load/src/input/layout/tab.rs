@@ -6,6 +6,7 @@
 //! come last, each behind those that it reads.
 
 mod columns;
+mod header;
 mod rowless;
 mod views;
 
@@ -16,7 +17,7 @@ use views::View;
 
 use super::folder::Folder;
 use super::sql_folder::is_sql;
-use super::{Error, Layout, Member, RowsColumns, RowsOptions, UndefinedTable, UnreadableRows};
+use super::{Error, Layout, Member, RowsColumns, RowsOptions, UndefinedTable, UnnamedCharset, UnreadableRows};
 use crate::input::delimited::{Columns, Format, RowsFile};
 use crate::input::{Position, plain_name};
 use crate::lexer::{Dialect, Kind, Token, tokens};
@@ -57,6 +58,7 @@ struct Stages {
     views: Vec<View>,
     undefined_tables: Vec<UndefinedTable>,
     unreadable_rows: Vec<UnreadableRows>,
+    unnamed_charsets: Vec<UnnamedCharset>,
 }
 
 pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, Error> {
@@ -64,10 +66,12 @@ pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, E
     if format.escaped.is_none() && format.enclosed.is_none() && format.null.is_none() {
         return Err(Error::AmbiguousNull { folder: folder.shown() });
     }
-    let ignored_lines = options.ignored_lines + u64::from(options.columns == RowsColumns::Header);
+    let has_header = options.columns == RowsColumns::Header;
+    let ignored_lines = options.ignored_lines + u64::from(has_header);
     let mut stages = Stages::default();
     let read = |folder: &Folder, schema: Option<&[u8]>, stages: &mut Stages| {
-        SchemaFolder { folder, schema, format: &format, ignored_lines }.read(stages)
+        let charset = &options.charset;
+        SchemaFolder { folder, schema, format: &format, ignored_lines, has_header, charset }.read(stages)
     };
     if folder.files().next().is_some() {
         let folders: Vec<String> = folder.folders().iter().map(|name| format!("{name}/")).collect();
@@ -87,10 +91,11 @@ pub(super) fn layout(folder: &Folder, options: &RowsOptions) -> Result<Layout, E
             read(&inner, Some(&schema), &mut stages)?;
         }
     }
-    let Stages { schemas, sequences, tables, rows, triggers, views, undefined_tables, unreadable_rows } = stages;
+    let Stages { schemas, sequences, tables, rows, triggers, views, .. } = stages;
+    let Stages { undefined_tables, unreadable_rows, unnamed_charsets, .. } = stages;
     let views = views::in_order(views).into_iter().flat_map(|view| view.members);
     let members = [schemas, sequences, tables, rows, triggers].into_iter().flatten().chain(views).collect();
-    Ok(Layout { undefined_tables, unreadable_rows, ..Layout::of_members(members) })
+    Ok(Layout { undefined_tables, unreadable_rows, unnamed_charsets, ..Layout::of_members(members) })
 }
 
 /// The files of one schema.
@@ -100,6 +105,10 @@ struct SchemaFolder<'f> {
     schema: Option<&'f [u8]>,
     format: &'f Format,
     ignored_lines: u64,
+    /// The first line of each file of rows names the columns.
+    has_header: bool,
+    /// The character set of rows whose files name none.
+    charset: &'f str,
 }
 
 impl SchemaFolder<'_> {
@@ -137,17 +146,20 @@ impl SchemaFolder<'_> {
         let folder = self.folder;
         let table = decoded_file_name(stem)
             .ok_or_else(|| Error::unsupported(folder, name, "the table's name is not certain".to_owned()))?;
+        let charset =
+            header::rows_charset(b"", self.charset).map_err(|reason| Error::unsupported(folder, name, reason))?;
         if !rows.is_some_and(|rows| self.is_empty(rows)) {
             stages.undefined_tables.push(UndefinedTable {
                 schema: self.schema.map(<[u8]>::to_vec),
                 table: table.clone(),
                 file: folder.path_of(name).display().to_string(),
                 has_rows: rows.is_some(),
-                plain_bits: columns::plain_bits(self.format),
+                are_bytes: charset == columns::BINARY,
+                plain_bits: columns::plain_bits(self.format, self.has_header),
             });
         }
         if let Some(rows) = rows {
-            self.add_rows(rows, &table, Columns::All, "DEFAULT", columns::BINARY, stages);
+            self.add_rows(rows, &table, Columns::All, "DEFAULT", &charset, stages);
         }
         Ok(())
     }
@@ -201,7 +213,7 @@ impl SchemaFolder<'_> {
             CreatedKind::Table => {
                 stages.tables.extend([settings, definition_member]);
                 match rows {
-                    Some(rows) => self.add_rows_of(created, definition, name, rows, stages),
+                    Some(rows) => self.add_rows_of(created, name, rows, stages),
                     None if self.is_rowless(created, definition) => {}
                     None => {
                         let rows = format!("{}.txt", plain_name(name).trim_end_matches(".sql"));
@@ -223,18 +235,19 @@ impl SchemaFolder<'_> {
     }
 
     /// The rows of a table that the file `name` defines.
-    fn add_rows_of(&self, created: &Created<'_>, definition: &[u8], name: &str, rows: &str, stages: &mut Stages) {
+    fn add_rows_of(&self, created: &Created<'_>, name: &str, rows: &str, stages: &mut Stages) {
         if self.is_empty(rows) {
             return self.add_rows(rows, &created.name, Columns::All, "DEFAULT", columns::BINARY, stages);
         }
         let unsupported = |file: &str, reason| Error::unsupported(self.folder, file, reason);
         let read = || {
-            let charset = columns::rows_charset(definition).map_err(|reason| unsupported(name, reason))?;
-            let columns = columns::of_definition(&created.name, created.text, &charset, self.format)
+            let charset =
+                header::rows_charset(created.header, self.charset).map_err(|reason| unsupported(name, reason))?;
+            let fields = columns::of_definition(&created.name, created.text, &charset, self.format, self.has_header)
                 .map_err(|reason| unsupported(rows, reason))?;
-            Ok::<_, Error>((charset, columns))
+            Ok::<_, Error>((charset, fields))
         };
-        let (charset, columns) = match read() {
+        let (charset, fields) = match read() {
             Ok(found) => found,
             Err(error) => {
                 return stages.unreadable_rows.push(UnreadableRows {
@@ -244,9 +257,15 @@ impl SchemaFolder<'_> {
                 });
             }
         };
-        let has_utc = memchr::memmem::find(definition, b"SET TIME_ZONE='+00:00'").is_some();
-        let time_zone = if has_utc { "'+00:00'" } else { "DEFAULT" };
-        self.add_rows(rows, &created.name, columns, time_zone, &charset, stages);
+        if fields.are_in_default_charset {
+            stages.unnamed_charsets.push(UnnamedCharset {
+                schema: self.schema.map(<[u8]>::to_vec),
+                table: created.name.clone(),
+                file: self.folder.path_of(rows).display().to_string(),
+            });
+        }
+        let time_zone = header::time_zone(created.header);
+        self.add_rows(rows, &created.name, fields.columns, time_zone, &charset, stages);
     }
 
     fn add_rows(
@@ -314,6 +333,8 @@ enum CreatedKind {
 struct Created<'t> {
     kind: CreatedKind,
     name: Vec<u8>,
+    /// What stands before it.
+    header: &'t [u8],
     text: &'t [u8],
     /// Its end, behind the name.
     body: &'t [u8],
@@ -341,7 +362,7 @@ impl<'t> Created<'t> {
             _ => return None,
         };
         let end = rest.find(|token| token.is_symbol(b";")).map_or(text.len(), |token| token.offset);
-        Some(Self { kind, name, text: &text[start..end], body: &text[found.end..end] })
+        Some(Self { kind, name, header: &text[..start], text: &text[start..end], body: &text[found.end..end] })
     }
 }
 

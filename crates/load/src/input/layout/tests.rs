@@ -114,7 +114,9 @@ fn columns_in_which_characters_look_like_separators_are_refused() {
     assert_eq!(error(&table("text CHARACTER SET sjis", "ENGINE=InnoDB DEFAULT CHARSET=ujis")), Ok(()));
     // Of --skip-create-options.
     assert_eq!(error(&table("text CHARACTER SET ujis", "")), Ok(()));
-    let found = error(&table("text CHARACTER SET sjis", "")).unwrap_err();
+    assert_eq!(error(&table("text CHARACTER SET sjis", "")), Ok(()));
+    // Of --skip-quote-names.
+    let found = error(&table("text CHARACTER SET sjis", "").replace('`', "")).unwrap_err();
     assert!(found.contains("not certain which of its columns are in sjis"), "{found}");
 }
 

@@ -4,7 +4,7 @@
 //! the bytes of a character of one byte only. So in some character sets a byte that looks like an escape is a part of a
 //! character, and in others a character looks like the end of a field.
 
-use hortator_mysql::catalog::{ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
+use hortator_mysql::catalog::{Column, ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
 
 use crate::input::delimited::{Bits, Columns, Content, Encoding, Field, Format};
 use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_single_byte, is_wide, tokens};
@@ -12,51 +12,45 @@ use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_single_byte, is_wid
 /// The character set of the session for rows whose columns have each its own.
 pub(super) const BINARY: &str = "binary";
 
-/// The character set of the rows. Without `--default-character-set`, each column has its own; else all have that, which
-/// the definition names. utf8mb4 is what it names without the option.
-pub(super) fn rows_charset(definition: &[u8]) -> Result<String, String> {
-    const NAMES: &[u8] = b"SET NAMES ";
-    let Some(at) = memchr::memmem::find(definition, NAMES) else { return Ok(BINARY.to_owned()) };
-    let rest = &definition[at + NAMES.len()..];
-    let end = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
-    let charset = String::from_utf8_lossy(&rest[..end]).into_owned();
-    if Charset::from_name(charset.as_bytes()) != Charset::AsciiSafe {
-        return Err(format!("its rows are in {charset}, which is not supported: dump without --default-character-set"));
-    }
-    Ok(if charset == "utf8mb4" { BINARY.to_owned() } else { charset })
+/// The fields of a table's rows.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct RowsFields {
+    pub(super) columns: Columns,
+    /// Where fields end depends on the default character set of the schema: texts are in it.
+    pub(super) are_in_default_charset: bool,
 }
 
 /// The fields of a table's rows: the file has all columns, and computed ones are left to the server. A UUID, an address
-/// and JSON are text there, although the rows are read as bytes.
+/// and JSON are text there, although the rows are read as bytes. Behind a header, each value was converted to text.
 pub(super) fn of_definition(
     table: &[u8],
     definition: &[u8],
     rows_charset: &str,
     format: &Format,
-) -> Result<Columns, String> {
-    let name = TableName { schema: Vec::new(), table: table.to_owned() };
-    let types = types_of_definition(definition);
-    let (Some(table), Some(types)) = (table_of_definition(&name, definition), types) else {
-        return match uncertain_type(definition, rows_charset, format) {
-            None => Ok(Columns::All),
+    has_header: bool,
+) -> Result<RowsFields, String> {
+    let Some(Understood { columns, types, are_in_default_charset }) = understood(table, definition) else {
+        return match uncertain_type(definition, rows_charset, format, has_header) {
+            None => Ok(RowsFields { columns: Columns::All, are_in_default_charset: rows_charset == BINARY }),
             Some(uncertain) => Err(format!(
                 "it is not certain which of its columns are {uncertain}: dump without --skip-create-options and \
                  --skip-quote-names"
             )),
         };
     };
-    let field = |(column, column_type): (hortator_mysql::catalog::Column, ColumnType)| {
+    let field = |(column, column_type): (Column, ColumnType)| {
         let encoding = match column.kind {
             _ if column.generated => Encoding::Omitted,
             ColumnKind::FixedBinary => Encoding::Utf8,
             // MySQL takes no JSON of bytes (error 3144).
             _ if column_type.name == "json" && rows_charset == BINARY => Encoding::Utf8,
+            _ if column_type.name == "bit" && has_header => Encoding::Number,
             _ if column_type.name == "bit" && rows_charset != BINARY => Encoding::Bytes,
             _ => Encoding::Plain,
         };
         let content = match &column_type.charset {
             Some(charset) if rows_charset == BINARY => Content::Text(splittable(&column.name, charset, format)?),
-            None if column_type.name == "bit" && !escapes_numbers(format) => {
+            None if column_type.name == "bit" && !has_header && !escapes_numbers(format) => {
                 let bits = column_type.length.unwrap_or(1);
                 if bits > 7 && rows_charset != BINARY && !is_single_byte(rows_charset) {
                     return Err(format!(
@@ -71,14 +65,35 @@ pub(super) fn of_definition(
         };
         Ok(Field { content, ..Field::encoded(column.name, encoding) })
     };
-    let fields: Result<_, String> = table.columns.into_iter().zip(types).map(field).collect();
-    fields.map(Columns::Named)
+    let fields: Result<_, String> = columns.into_iter().zip(types).map(field).collect();
+    let are_in_default_charset = are_in_default_charset && rows_charset == BINARY;
+    Ok(RowsFields { columns: Columns::Named(fields?), are_in_default_charset })
+}
+
+/// What a definition says.
+struct Understood {
+    columns: Vec<Column>,
+    types: Vec<ColumnType>,
+    /// Texts are in the default character set, which it does not name.
+    are_in_default_charset: bool,
+}
+
+/// Reads a definition; `--skip-create-options` leaves out what stands behind its columns.
+fn understood(table: &[u8], definition: &[u8]) -> Option<Understood> {
+    let name = TableName { schema: Vec::new(), table: table.to_owned() };
+    let with = |option: &str| [definition, option.as_bytes()].concat();
+    let table =
+        table_of_definition(&name, definition).or_else(|| table_of_definition(&name, &with(" ENGINE=InnoDB")))?;
+    let named = types_of_definition(definition);
+    let are_in_default_charset = named.is_none();
+    let types = named.or_else(|| types_of_definition(&with(" DEFAULT CHARSET=utf8mb4")))?;
+    Some(Understood { columns: table.columns, types, are_in_default_charset })
 }
 
 /// Whether the server escapes numbers, and bits: where what stands around a field is a part of a number.
 fn escapes_numbers(format: &Format) -> bool {
     let first = format.enclosed.or(format.fields_terminated.first().copied());
-    first.is_some_and(|byte| b".0123456789e+-".contains(&byte))
+    format.escaped.is_some() && first.is_some_and(|byte| b".0123456789e+-".contains(&byte))
 }
 
 /// How to tell the characters of a column from separators; why not, where they cannot be told apart.
@@ -95,20 +110,32 @@ fn splittable(column: &[u8], charset: &str, format: &Format) -> Result<Charset, 
     Ok(known)
 }
 
-/// What a definition names first that decides where fields end: a character set in which not every byte that looks like ASCII
-/// is, if its texts are in it, or BIT.
-fn uncertain_type(definition: &[u8], rows_charset: &str, format: &Format) -> Option<String> {
+/// Types whose values are text among bytes.
+const ADDRESSES: [&str; 3] = ["uuid", "inet4", "inet6"];
+
+/// What a definition names first that decides how its rows are read: a character set in which not every byte that looks like
+/// ASCII is, if its texts are in it, BIT, a type whose text may be taken for its bytes, or a column that INSERT passes over.
+fn uncertain_type(definition: &[u8], rows_charset: &str, format: &Format, has_header: bool) -> Option<String> {
     let mut rest = tokens(definition, &Dialect::mariadb(u32::MAX)).peekable();
+    let mut is_behind_name = false;
     while let Some(token) = rest.next() {
+        let is_word = matches!(token.kind, Kind::Word(_) | Kind::QuotedIdentifier(_));
+        let is_type = std::mem::replace(&mut is_behind_name, is_word);
         let Kind::Word(word) = token.kind else { continue };
         let word = String::from_utf8_lossy(word).to_ascii_lowercase();
         if word == "bit" {
             let digits = rest.next_if(|next| next.is_symbol(b"(")).and_then(|_| rest.next());
             let length =
                 digits.and_then(|token| std::str::from_utf8(&definition[token.offset..token.end]).ok()?.parse().ok());
-            if !is_plain_bit(length.unwrap_or(1), format) {
+            if has_header || !is_plain_bit(length.unwrap_or(1), format) {
                 return Some("BIT".to_owned());
             }
+        }
+        if is_type && rows_charset == BINARY && ADDRESSES.contains(&&word[..]) {
+            return Some(word.to_ascii_uppercase());
+        }
+        if word == "invisible" || (word == "generated" && rest.peek().is_some_and(|next| next.is_word(b"ALWAYS"))) {
+            return Some(word.to_ascii_uppercase());
         }
         let charset = word.split('_').next().unwrap_or_default();
         if rows_charset == BINARY && !is_ascii_safe(charset) {
@@ -119,7 +146,11 @@ fn uncertain_type(definition: &[u8], rows_charset: &str, format: &Format) -> Opt
 }
 
 /// BIT columns of so many bits need no definition to be read; 0 where those of one bit do.
-pub(super) fn plain_bits(format: &Format) -> u32 {
+pub(super) fn plain_bits(format: &Format, has_header: bool) -> u32 {
+    // Behind a header, they are decimal digits.
+    if has_header {
+        return 0;
+    }
     (1..8).take_while(|&bits| is_plain_bit(bits, format)).last().unwrap_or(0)
 }
 
@@ -131,31 +162,5 @@ fn is_plain_bit(bits: u32, format: &Format) -> bool {
     bits < 8 && separators.into_iter().chain(others).flatten().all(|byte| u32::from(byte) >= 1 << bits)
 }
 
-#[test]
-fn a_definition_that_is_not_certain_may_have_small_bits() {
-    let columns = |definition: &str| {
-        of_definition(b"t", definition.as_bytes(), BINARY, &Format::load_data()).map(|columns| columns == Columns::All)
-    };
-    for bits in ["bit", "bit(1)", "bit(3)"] {
-        assert_eq!(columns(&format!("CREATE TABLE `t` (\n  `a` {bits} DEFAULT NULL\n)")), Ok(true), "{bits}");
-    }
-    // Nine and ten are a tab and a line end.
-    for bits in [4, 6, 8, 64] {
-        assert!(columns(&format!("CREATE TABLE t (\n  a bit({bits}) DEFAULT NULL\n)")).is_err(), "{bits}");
-    }
-    let known = "CREATE TABLE IF NOT EXISTS `t` (\n  `a` bit(9) DEFAULT NULL\n) ENGINE=InnoDB";
-    assert_eq!(columns(known), Ok(false));
-}
-
-#[test]
-fn json_and_addresses_are_text_among_bytes() {
-    let definition =
-        b"CREATE TABLE `t` (\n  `j` json DEFAULT NULL,\n  `a` inet6 NOT NULL,\n  `c` longtext NOT NULL\n) \
-                       ENGINE=InnoDB DEFAULT CHARSET=utf8mb4";
-    let encodings = |charset| match of_definition(b"t", definition, charset, &Format::load_data()) {
-        Ok(Columns::Named(fields)) => fields.into_iter().map(|field| field.encoding).collect(),
-        _ => Vec::new(),
-    };
-    assert_eq!(encodings(BINARY), [Encoding::Utf8, Encoding::Utf8, Encoding::Plain]);
-    assert_eq!(encodings("latin1"), [Encoding::Plain, Encoding::Utf8, Encoding::Plain]);
-}
+#[cfg(test)]
+mod tests;
