@@ -14,6 +14,7 @@ mod files;
 mod interrupted;
 mod kills;
 mod large_transactions;
+mod lost_tables;
 mod monitoring;
 mod newer_versions;
 mod other_engines;

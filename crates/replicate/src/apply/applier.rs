@@ -408,7 +408,7 @@ impl Applier {
                     if self.table.is_written_by(&query.text) || is_of_a_node(&query.text) {
                         continue;
                     }
-                    self.temporary.check(query, place)?;
+                    self.check_temporary(query, place)?;
                     self.enter_session(event, query, before, place)?;
                     self.check_conversion(query, place)?;
                     let disable = self.disabled_event(&query.text, place)?;

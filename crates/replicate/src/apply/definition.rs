@@ -64,6 +64,7 @@ pub(super) fn dialect(connection: &mut Connection) -> Result<Dialect, Error> {
         mariadb: version.is_mariadb(),
         no_backslash_escapes: has_mode(b"NO_BACKSLASH_ESCAPES"),
         ansi_quotes: has_mode(b"ANSI_QUOTES"),
+        brackets: version.is_mariadb() && has_mode(b"MSSQL"),
         charset: Charset::from_name(&charset),
     })
 }

@@ -175,6 +175,7 @@ fn dialect(definition: &Definition, server_version: u32) -> Dialect {
         mariadb: true,
         no_backslash_escapes: has_mode(b"NO_BACKSLASH_ESCAPES"),
         ansi_quotes: has_mode(b"ANSI_QUOTES"),
+        brackets: has_mode(b"MSSQL"),
         charset: Charset::from_name(charset),
     }
 }
