@@ -18,6 +18,7 @@ mod lost_tables;
 mod monitoring;
 mod newer_versions;
 mod other_engines;
+mod other_sessions;
 mod rule_corners;
 mod rules;
 mod side_by_side;
