@@ -13,11 +13,17 @@ const NO_SCHEMA: &str = "the statement asks for DATABASE() where the source has 
 
 /// Words of a statement that are looked at: more than an account statement has before its list of accounts.
 const WORDS_LIMIT: usize = 500;
+/// First words of statements about accounts.
+const VERBS: [&[u8]; 6] = [b"ALTER", b"CREATE", b"DROP", b"GRANT", b"REVOKE", b"SET"];
 /// Words up to that which says what a definition is of.
 const HEAD_WORDS: usize = 4;
 
 /// Why a statement is not applied.
 pub(super) fn refusal(text: &[u8], dialect: &Dialect) -> Option<&'static str> {
+    // Others, which can be long, are not looked at further.
+    if !words(text, dialect, 1).first().is_some_and(|verb| VERBS.contains(&verb.as_slice())) {
+        return None;
+    }
     let head = words(text, dialect, HEAD_WORDS);
     let has = |wanted: &str| words(text, dialect, WORDS_LIMIT).iter().any(|word| word == wanted.as_bytes());
     let verb = head.first()?.as_slice();
@@ -48,9 +54,10 @@ pub(super) fn is_about_account(query: &QueryEvent) -> bool {
 /// Whether a statement may be about its default schema though its event says that it needs none: ALTER DATABASE, which may
 /// name no schema.
 pub(super) fn alters_schema(query: &QueryEvent) -> bool {
-    let words = words(&query.text, &query.dialect(), 2);
-    words.first().is_some_and(|word| word == b"ALTER")
-        && words.get(1).is_some_and(|word| word == b"DATABASE" || word == b"SCHEMA")
+    let dialect = query.dialect();
+    let is_alter = words(&query.text, &dialect, 1).first().is_some_and(|word| word == b"ALTER");
+    let is_of_schema = |word: &Vec<u8>| word == b"DATABASE" || word == b"SCHEMA";
+    is_alter && words(&query.text, &dialect, 2).get(1).is_some_and(is_of_schema)
 }
 
 /// Unquoted words of a statement, in capital letters.
