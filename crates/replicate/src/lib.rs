@@ -30,6 +30,7 @@ pub mod binlog;
 pub mod comparison;
 pub mod config;
 pub mod control;
+mod event_definition;
 mod from_mysql;
 mod keys;
 pub mod monitoring;

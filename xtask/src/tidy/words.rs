@@ -46,7 +46,7 @@ const OLD_WORDS_ALLOWED: &[(&str, &str)] = &[
     ("crates/bench/src/fan_in", "statements and variables of replication"),
     ("crates/cli/tests/it/replicate", "privileges and statements of replication"),
     ("crates/cli/tests/it/mysql/replicate_snapshot", "privileges and the status of events"),
-    ("crates/replicate/src/apply/definition", "a clause of ALTER EVENT"),
+    ("crates/replicate/src/event_definition", "a clause of ALTER EVENT"),
     ("crates/replicate/src/from_mysql/statement", "a clause of CREATE EVENT"),
     ("crates/replicate/src/from_mysql/tests", "a clause of CREATE EVENT"),
     ("crates/replicate/src/apply/statement_settings", "names of server variables"),

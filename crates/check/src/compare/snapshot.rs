@@ -113,7 +113,8 @@ pub fn open_session(connect: &ConnectOptions) -> Result<Connection, ServerError>
     let mut connection = Connection::open(&connect)?;
     let idle = format!("SET SESSION wait_timeout = {IDLE_TIMEOUT_S}, net_write_timeout = {IDLE_TIMEOUT_S}");
     connection.execute(idle.as_bytes())?;
-    connection.execute(b"SET SESSION sql_mode = '', time_zone = '+00:00', sql_quote_show_create = 1")?;
+    connection
+        .execute(b"SET SESSION sql_mode = '', time_zone = '+00:00', sql_quote_show_create = 1, sql_big_selects = 1")?;
     for setting in UNKNOWN_TO_SOME {
         match connection.execute(format!("SET SESSION {setting}").as_bytes()) {
             Ok(_) | Err(ServerError::Server(_)) => {}

@@ -14,6 +14,8 @@ pub struct Dialect {
     pub no_backslash_escapes: bool,
     /// SQL mode ANSI_QUOTES: `"…"` is a name.
     pub ansi_quotes: bool,
+    /// SQL mode MSSQL of MariaDB: `[…]` is a name, too, and `]]` in it a bracket.
+    pub brackets: bool,
     /// The connection's character set.
     pub charset: Charset,
 }
@@ -26,6 +28,7 @@ impl Dialect {
             mariadb: true,
             no_backslash_escapes: false,
             ansi_quotes: false,
+            brackets: false,
             charset: Charset::AsciiSafe,
         }
     }

@@ -6,10 +6,15 @@ use memchr::{memchr, memchr2};
 
 use super::charset::Charset;
 
+/// The quote that ends a piece: that which begins it, or the other bracket.
+fn closing(opening: u8) -> u8 {
+    if opening == b'[' { b']' } else { opening }
+}
+
 /// Length of the quoted piece that `text` begins with, both quotes included; all of `text` when it has no end.
 /// A doubled quote does not end it, and with `escapes` neither does one behind a backslash.
 pub(crate) fn end_of_quoted(text: &[u8], charset: Charset, escapes: bool) -> usize {
-    let quote = text[0];
+    let quote = closing(text[0]);
     let mut at = 1;
     loop {
         at = match next_special(text, at, quote, charset, escapes) {
@@ -46,7 +51,7 @@ fn next_special(text: &[u8], from: usize, quote: u8, charset: Charset, escapes: 
 /// The value of a quoted piece, given with its quotes (a missing end quote is forgiven).
 /// Escapes: MariaDB manual, "String Literals".
 pub(crate) fn decode(quoted: &[u8], charset: Charset, escapes: bool) -> Cow<'_, [u8]> {
-    let quote = quoted[0];
+    let quote = closing(quoted[0]);
     let closed = quoted.len() >= 2 && end_is_quote(quoted, charset, escapes);
     let content = &quoted[1..quoted.len() - usize::from(closed)];
     let Some(first) = next_special(content, 0, quote, charset, escapes) else {
@@ -91,11 +96,12 @@ pub(crate) fn decode(quoted: &[u8], charset: Charset, escapes: bool) -> Cow<'_, 
 /// Whether the last byte is the closing quote, not an escaped one or half a character.
 fn end_is_quote(quoted: &[u8], charset: Charset, escapes: bool) -> bool {
     let last = quoted.len() - 1;
-    if quoted[last] != quoted[0] {
+    let quote = closing(quoted[0]);
+    if quoted[last] != quote {
         return false;
     }
     let mut at = 1;
-    while let Some(found) = next_special(quoted, at, quoted[0], charset, escapes) {
+    while let Some(found) = next_special(quoted, at, quote, charset, escapes) {
         if found == last {
             return true;
         }

@@ -75,6 +75,9 @@ fn version_comments_follow_the_target() {
 fn sql_modes_change_quotes() {
     let ansi = Dialect { ansi_quotes: true, ..Dialect::mariadb(MARIADB) };
     assert_eq!(shown(r#"a."b""c" 'd'"#, &ansi), r#"w:a :. q:b"c s:'d'"#);
+    let mssql = Dialect { brackets: true, ..ansi };
+    assert_eq!(shown(r"[a]]b].[c[d] [`]x", &mssql), r"q:a]b :. q:c[d q:` w:x");
+    assert_eq!(shown(r"[a]", &ansi), "s:[ w:a s:]");
     let literal = Dialect { no_backslash_escapes: true, ..Dialect::mariadb(MARIADB) };
     assert_eq!(shown(r"'a\' b", &literal), r"s:'a\' w:b");
 }
@@ -245,9 +248,9 @@ proptest! {
     }
 
     #[test]
-    fn tokens_of_any_bytes_come_in_order(text in dumps(), ansi_quotes: bool, mariadb: bool) {
+    fn tokens_of_any_bytes_come_in_order(text in dumps(), ansi_quotes: bool, brackets: bool, mariadb: bool) {
         let mut end = 0;
-        for token in tokens(&text, &Dialect { ansi_quotes, mariadb, ..Dialect::mariadb(MARIADB) }) {
+        for token in tokens(&text, &Dialect { ansi_quotes, brackets, mariadb, ..Dialect::mariadb(MARIADB) }) {
             prop_assert!(end <= token.offset && token.offset < token.end && token.end <= text.len());
             end = token.end;
         }

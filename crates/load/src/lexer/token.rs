@@ -36,7 +36,7 @@ impl Token<'_> {
 pub enum Kind<'a> {
     /// A keyword or an unquoted name, as written. An introducer such as `_binary` is a word before its string.
     Word(&'a [u8]),
-    /// A name in backticks (or, with ANSI_QUOTES, in double quotes), decoded.
+    /// A name in backticks (or, with ANSI_QUOTES, in double quotes, or, with MSSQL, in brackets), decoded.
     QuotedIdentifier(Cow<'a, [u8]>),
     /// A string literal as written, with its quotes, and with its `N` where it is `N'…'`. See [`decode_string`].
     String(&'a [u8]),
@@ -180,7 +180,7 @@ impl<'a> Tokens<'a> {
     }
 
     fn is_name_quote(&self, byte: u8) -> bool {
-        byte == b'`' || (byte == b'"' && self.dialect.ansi_quotes)
+        byte == b'`' || (byte == b'"' && self.dialect.ansi_quotes) || (byte == b'[' && self.dialect.brackets)
     }
 
     fn decode_name(&self, from: usize, end: usize) -> Cow<'a, [u8]> {

@@ -204,6 +204,7 @@ impl SessionState {
         Dialect {
             no_backslash_escapes: self.has_mode("NO_BACKSLASH_ESCAPES"),
             ansi_quotes: self.has_mode("ANSI_QUOTES"),
+            brackets: server.mariadb && self.has_mode("MSSQL"),
             charset: Charset::from_name(self.value("character_set_client")),
             ..server
         }

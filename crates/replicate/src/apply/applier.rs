@@ -408,10 +408,10 @@ impl Applier {
                     if self.table.is_written_by(&query.text) || is_of_a_node(&query.text) {
                         continue;
                     }
-                    self.temporary.check(query, place)?;
+                    self.check_temporary(query, place)?;
                     self.enter_session(event, query, before, place)?;
                     self.check_conversion(query, place)?;
-                    let disable = self.disabled_event(&query.text, place)?;
+                    let event = self.changed_event(&query.text, place)?;
                     if !self.create_merged(query, place)? {
                         let done = match self.connection.execute(&text_to_run(query)) {
                             Err(error) if query.error_code == 0 && is_done(&query.text, &error) => Ok(()),
@@ -419,8 +419,8 @@ impl Applier {
                         };
                         self.check_as_source(done, query.error_code, place)?;
                     }
-                    if let Some(disable) = disable {
-                        self.execute(&disable, place)?;
+                    if let Some(event) = event {
+                        self.disable_event(&event, place)?;
                     }
                     self.note_definition(&query.text);
                 }

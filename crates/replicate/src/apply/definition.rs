@@ -3,10 +3,12 @@
 //! Read by the loader's rules (`hortator_load::checkpoint`): a definition that is another than before is applied, one that is
 //! the same can run again.
 
-use hortator_load::analysis::{FunctionSet, Postcondition, SessionFacts, StatementInfo, analyze};
+use hortator_load::analysis::{FunctionSet, SessionFacts, StatementInfo, analyze};
 use hortator_load::checkpoint::{Outcome, RecoveryHint, drop_sequence, fingerprint, outcome};
-use hortator_load::lexer::{Charset, Dialect, tokens};
+use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::{Connection, Error};
+
+use crate::event_definition::{self, event_name};
 
 /// What is on record of a statement that has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,70 +66,33 @@ pub(super) fn dialect(connection: &mut Connection) -> Result<Dialect, Error> {
         mariadb: version.is_mariadb(),
         no_backslash_escapes: has_mode(b"NO_BACKSLASH_ESCAPES"),
         ansi_quotes: has_mode(b"ANSI_QUOTES"),
+        brackets: version.is_mariadb() && has_mode(b"MSSQL"),
         charset: Charset::from_name(&charset),
     })
 }
 
-/// What keeps an event that a statement has created or changed from running on the target too, asked in the session in which
-/// the statement ran.
-pub(super) fn disable_event(connection: &mut Connection, text: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+/// The event that a statement is about to create or change, by its name as the text has it, asked in the session in which the
+/// statement runs. `Err` is the reason why the event cannot be told.
+pub(super) fn changed_event(
+    connection: &mut Connection,
+    text: &[u8],
+) -> Result<Result<Option<Vec<u8>>, String>, Error> {
     let is_candidate = text.windows(SHORT_EVENT.len()).any(|window| window.eq_ignore_ascii_case(SHORT_EVENT));
     if !is_candidate {
-        return Ok(None);
+        return Ok(Ok(None));
     }
-    let (_, dialect) = read(connection, text)?;
-    Ok(disabled_event(text, dialect))
+    let dialect = dialect(connection)?;
+    Ok(event_name(text, &dialect).map(|name| name.map(<[u8]>::to_vec)))
 }
 
-fn disabled_event(text: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
-    let functions = FunctionSet::all();
-    let info = analyze(text, &SessionFacts { dialect, functions: &functions, known_head: None });
-    let target = info.ddl_target.filter(|target| target.postcondition == Postcondition::Changed)?;
-    let name = target.questions.last()?.strip_prefix(SHOW_EVENT)?;
-    let name = new_name(text, dialect).unwrap_or(name);
-    Some([b"ALTER EVENT ".as_slice(), name, b" DISABLE ON SLAVE"].concat())
-}
-
-/// The name that ALTER EVENT gives, as the text has it.
-fn new_name(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
-    let mut all = tokens(text, &dialect);
-    let is_alter = all.next()?.is_word(b"ALTER");
-    // In the body of an event, RENAME is behind its DO.
-    let mut head = all.take_while(|token| !token.is_word(b"DO"));
-    let rename = head.find(|token| is_alter && token.is_word(b"RENAME"))?;
-    let mut name = tokens(&text[rename.end..], &dialect).skip(1);
-    let first = name.next()?;
-    let has_schema = name.next().is_some_and(|dot| dot.is_symbol(b"."));
-    let last = if has_schema { name.next()? } else { first.clone() };
-    text.get(rename.end + first.offset..rename.end + last.end)
+/// Keeps an event from running on the target too, in the session in which the statement ran that has created or changed it.
+pub(super) fn disable_event(connection: &mut Connection, name: &[u8]) -> Result<(), Error> {
+    let dialect = dialect(connection)?;
+    let rows = connection.fetch(&[b"SHOW CREATE EVENT ".as_slice(), name].concat())?;
+    let create = rows.into_iter().next().and_then(|row| row.into_iter().nth(CREATE_COLUMN).flatten());
+    connection.execute(&event_definition::disable_event(name, &create.unwrap_or_default(), &dialect)).map(drop)
 }
 
 const SHORT_EVENT: &[u8] = b"EVENT";
-const SHOW_EVENT: &[u8] = b"SHOW CREATE EVENT ";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_do_not_run_on_the_target() {
-        for (text, expected) in [
-            ("CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO CALL p()", Some("ALTER EVENT `e` DISABLE ON SLAVE")),
-            (
-                "CREATE DEFINER=`root`@`localhost` EVENT IF NOT EXISTS `d`.`e` ON SCHEDULE AT NOW() DO SELECT 1",
-                Some("ALTER EVENT `d`.`e` DISABLE ON SLAVE"),
-            ),
-            ("alter event d.e ENABLE", Some("ALTER EVENT `d`.`e` DISABLE ON SLAVE")),
-            ("/* c */ ALTER EVENT e ENABLE", Some("ALTER EVENT `e` DISABLE ON SLAVE")),
-            ("ALTER EVENT e RENAME TO `d 2`.f ENABLE DO SELECT 1", Some("ALTER EVENT `d 2`.f DISABLE ON SLAVE")),
-            ("ALTER EVENT e RENAME TO f", Some("ALTER EVENT f DISABLE ON SLAVE")),
-            ("ALTER EVENT e DO RENAME TABLE a TO b", Some("ALTER EVENT `e` DISABLE ON SLAVE")),
-            ("CREATE TABLE event (id INT)", None),
-            ("DROP EVENT e", None),
-        ] {
-            let found = disabled_event(text.as_bytes(), Dialect::mariadb(u32::MAX))
-                .map(|found| String::from_utf8(found).unwrap());
-            assert_eq!(found.as_deref(), expected, "{text}");
-        }
-    }
-}
+/// Of SHOW CREATE EVENT.
+const CREATE_COLUMN: usize = 3;

@@ -18,19 +18,19 @@ pub(super) fn text_to_run(query: &QueryEvent) -> Cow<'_, [u8]> {
 
 /// The same behind its settings.
 pub(super) fn with_invoker(query: &QueryEvent) -> Cow<'_, [u8]> {
-    if !is_about_account(&query.text) {
+    if !is_about_account(query) {
         return Cow::Borrowed(&query.text);
     }
     match invoker(&query.status_variables) {
-        Some((user, host)) => Cow::Owned(with_account(&query.text, &user, &host)),
+        Some((user, host)) => Cow::Owned(with_account(&query.text, &query.dialect(), &user, &host)),
         None => Cow::Borrowed(&query.text),
     }
 }
 
 /// The statement with a name in place of CURRENT_USER; a role that has no administrator by name gets this one.
-fn with_account(text: &[u8], user: &str, host: &str) -> Vec<u8> {
+fn with_account(text: &[u8], dialect: &Dialect, user: &str, host: &str) -> Vec<u8> {
     let account = [quote_identifier(user), b"@".to_vec(), quote_identifier(host)].concat();
-    let all: Vec<Token<'_>> = tokens(text, &Dialect::mariadb(u32::MAX)).collect();
+    let all: Vec<Token<'_>> = tokens(text, dialect).collect();
     let mut found = Vec::new();
     let mut copied = 0;
     for (index, token) in all.iter().enumerate() {
@@ -59,6 +59,10 @@ const CURRENT_USER: &[u8] = b"CURRENT_USER";
 mod tests {
     use super::*;
 
+    fn check(dialect: &Dialect, text: &str, expected: &str) {
+        assert_eq!(String::from_utf8(with_account(text.as_bytes(), dialect, "a", "%")).unwrap(), expected);
+    }
+
     #[test]
     fn accounts_by_name() {
         for (text, expected) in [
@@ -70,7 +74,13 @@ mod tests {
                 "ALTER USER `a`@`%`, b IDENTIFIED BY 'CURRENT_USER'",
             ),
         ] {
-            assert_eq!(String::from_utf8(with_account(text.as_bytes(), "a", "%")).unwrap(), expected);
+            check(&Dialect::mariadb(u32::MAX), text, expected);
         }
+        let dialect = Dialect { no_backslash_escapes: true, ..Dialect::mariadb(u32::MAX) };
+        check(
+            &dialect,
+            r"GRANT SELECT ON d.t TO CURRENT_USER, b IDENTIFIED BY '\', CURRENT_USER",
+            r"GRANT SELECT ON d.t TO `a`@`%`, b IDENTIFIED BY '\', `a`@`%`",
+        );
     }
 }

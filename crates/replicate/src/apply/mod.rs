@@ -26,6 +26,7 @@ mod shared_definitions;
 mod source_collations;
 mod statement_session;
 mod statement_settings;
+mod stored_text;
 mod target_tables;
 mod temporary_tables;
 mod tolerated;

@@ -20,6 +20,9 @@ const OWN_TABLES: [&str; 3] = [TABLE, RECORD_TABLE, STAGED_TABLE];
 
 const REPLACE: &[u8] = b"REPLACE INTO ";
 const UPDATE: &[u8] = b"UPDATE ";
+const DELETE: &[u8] = b"DELETE FROM ";
+/// What stands before the name of such a table in a statement that changes its rows.
+const CHANGES: [&[u8]; 5] = [REPLACE, UPDATE, DELETE, b"INSERT INTO ", b"INSERT IGNORE INTO "];
 
 /// How far a source is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +56,8 @@ pub struct PositionTable {
     schema: String,
     /// Quoted schema and name.
     table: Vec<u8>,
+    /// The same of all tables of Hortator's own.
+    own_tables: [Vec<u8>; OWN_TABLES.len()],
     /// The source's name, as a literal.
     source: Vec<u8>,
 }
@@ -82,7 +87,8 @@ impl PositionTable {
         if !connection.fetch(&[narrow.as_slice(), &quote_string(schema)].concat())?.is_empty() {
             connection.execute(&[b"ALTER TABLE ".as_slice(), &table, b" MODIFY gtid MEDIUMBLOB NOT NULL"].concat())?;
         }
-        Ok(PositionTable { schema: schema.to_owned(), table, source: literal(source.as_bytes()) })
+        let own_tables = OWN_TABLES.map(|name| [quote_identifier(schema), quote_identifier(name)].join(&b'.'));
+        Ok(PositionTable { schema: schema.to_owned(), table, own_tables, source: literal(source.as_bytes()) })
     }
 
     /// The schema that it is in.
@@ -150,9 +156,11 @@ impl PositionTable {
         }
     }
 
-    /// Whether a statement records a position in such a table: one of another agent, for which its target is our source.
+    /// Whether a statement changes such a table's rows, as another agent writes it for which its target is our source: one whose
+    /// account may not set the format of its log.
     pub(super) fn is_written_by(&self, text: &[u8]) -> bool {
-        [REPLACE, UPDATE].iter().any(|verb| text.strip_prefix(*verb).is_some_and(|rest| rest.starts_with(&self.table)))
+        let mut named = CHANGES.iter().filter_map(|change| text.strip_prefix(*change));
+        named.any(|rest| self.own_tables.iter().any(|table| rest.starts_with(table)))
     }
 
     /// The statement that moves the position, which changes one row: none where the position on record is another one by now.
@@ -186,7 +194,7 @@ impl PositionTable {
 
     /// The statement that forgets the position.
     pub(crate) fn forget(&self) -> Vec<u8> {
-        [b"DELETE FROM ".as_slice(), &self.table, b" WHERE source = ", &self.source].concat()
+        [DELETE, &self.table, b" WHERE source = ", &self.source].concat()
     }
 
     /// The statement that records a position, whatever is on record.
@@ -234,4 +242,32 @@ pub(crate) fn literal(text: &[u8]) -> Vec<u8> {
         literal.extend_from_slice(format!("{byte:02x}").as_bytes());
         literal
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_about_positions() {
+        let own = |name| [quote_identifier("hortator"), quote_identifier(name)].join(&b'.');
+        let table = PositionTable {
+            schema: "hortator".to_owned(),
+            table: own(TABLE),
+            own_tables: OWN_TABLES.map(own),
+            source: literal(b"a"),
+        };
+        let at = SourcePosition::default();
+        for text in [table.write(&at), table.advance(&at, &at), table.forget()] {
+            assert!(table.is_written_by(&text), "{}", String::from_utf8_lossy(&text));
+        }
+        for (text, expected) in [
+            ("INSERT IGNORE INTO `hortator`.`replicate_copied_objects` VALUES (1)", true),
+            ("DELETE FROM `hortator`.`other`", false),
+            ("DELETE FROM `shop`.`replicate_positions`", false),
+            ("SELECT 1 FROM `hortator`.`replicate_positions`", false),
+        ] {
+            assert_eq!(table.is_written_by(text.as_bytes()), expected, "{text}");
+        }
+    }
 }

@@ -3,8 +3,9 @@
 use hortator_mysql::{Connection, Error};
 
 /// What the target's defaults may be otherwise: each statement commits by itself, COMMIT is no more than that, no statement
-/// has a time limit, tables with history may be altered, as a replica may; and a source may be idle for days.
-const SETTINGS: &[u8] = b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, \
+/// has a time limit or reads too many rows (`max_join_size`), tables with history may be altered, as a replica may; and a source may be idle for days.
+const SETTINGS: &[u8] =
+    b"SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, sql_big_selects = 1, \
     system_versioning_alter_history = KEEP, wait_timeout = 31536000";
 
 /// The server looks at each byte of a text: whether it begins a longer character. BINLOG statements have none, and in the

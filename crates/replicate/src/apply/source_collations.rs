@@ -132,6 +132,7 @@ mod tests {
             mariadb: true,
             no_backslash_escapes: false,
             ansi_quotes: false,
+            brackets: false,
             charset: Charset::from_name(b"utf8mb4"),
         };
         let found = named(text.as_bytes(), &dialect, &taken);

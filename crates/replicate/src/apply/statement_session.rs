@@ -50,11 +50,11 @@ pub(super) fn settings(
     if let Some(reason) = &query.refused {
         return Err(reason.clone());
     }
-    if let Some(reason) = refusal(&with_invoker(query)) {
+    if let Some(reason) = refusal(&with_invoker(query), &query.dialect()) {
         return Err(reason.to_owned());
     }
     if query.schema.is_empty()
-        && let Some(reason) = refusal_without_schema(&query.text)
+        && let Some(reason) = refusal_without_schema(&query.text, &query.dialect())
     {
         return Err(reason.to_owned());
     }
@@ -66,7 +66,7 @@ pub(super) fn settings(
     // Names in events are in UTF-8; the session is in the character set of the statement before.
     texts.push(b"SET NAMES utf8mb4".to_vec());
     // CREATE and DROP DATABASE need none, and it may not be there. ALTER DATABASE may mean it.
-    let needs_schema = !event.header.needs_no_schema() || alters_schema(&query.text);
+    let needs_schema = !event.header.needs_no_schema() || alters_schema(query);
     if !query.schema.is_empty() && needs_schema {
         texts.push([b"USE ".as_slice(), &quote_identifier(&query.schema)].concat());
     }
@@ -218,12 +218,11 @@ fn assignments(status: &[u8]) -> Result<Vec<(String, String)>, String> {
     Ok(found)
 }
 
-/// `sql_mode` as its bits, and the collation that stands for `character_set_client`, where a statement has one.
-pub(super) fn sql_mode_and_charset(status: &[u8]) -> Result<(u64, Option<u32>), String> {
+/// The collation that stands for `character_set_client`, where a statement has one.
+pub(super) fn client_charset(status: &[u8]) -> Result<Option<u32>, String> {
     let assigned = assignments(status)?;
-    let value = |wanted: &str| assigned.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
-    let sql_mode = value("sql_mode").and_then(|mode| mode.parse().ok()).unwrap_or_default();
-    Ok((sql_mode, value("character_set_client").and_then(|id| id.parse().ok())))
+    let found = assigned.iter().find(|(name, _)| name == "character_set_client");
+    Ok(found.and_then(|(_, id)| id.parse().ok()))
 }
 
 /// Session variables under which foreign keys are not looked at.
@@ -269,7 +268,7 @@ const CHARSET_NUMBERS: [u32; 4] = [8, 33, 45, 63];
 /// Whether the target's collations are needed for the session of a statement.
 pub(super) fn needs_collations(query: &QueryEvent, before: &[Event]) -> bool {
     let has_texts = before.iter().any(|event| matches!(event.content, Content::UserVariable(_)));
-    let charset = sql_mode_and_charset(&query.status_variables).ok().and_then(|(_, charset)| charset);
+    let charset = client_charset(&query.status_variables).ok().flatten();
     let has_taken = taken_collations(&query.status_variables).is_ok_and(|taken| taken.is_some());
     has_texts || has_taken || charset.is_some_and(|id| !CHARSET_NUMBERS.contains(&id))
 }

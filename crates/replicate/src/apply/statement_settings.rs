@@ -41,11 +41,11 @@ mod tests {
     fn readings(query: &QueryEvent) -> Vec<String> {
         let text = &query.text;
         vec![
-            format!("{:?}", refusal(text)),
+            format!("{:?}", refusal(text, &query.dialect())),
             format!("{:?}", with_invoker(query)),
-            is_about_account(text).to_string(),
-            alters_schema(text).to_string(),
-            is_only_of_session(text).to_string(),
+            is_about_account(query).to_string(),
+            alters_schema(query).to_string(),
+            is_only_of_session(query).to_string(),
             is_of_a_node(text).to_string(),
             query.is_word("BEGIN").to_string(),
             query.is_xa().to_string(),

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use hortator_load::lexer::{Dialect, Kind, Token, tokens};
+use hortator_load::lexer::{Kind, Token, tokens};
 
 use crate::binlog::{Content, Event, QueryEvent};
 
@@ -31,8 +31,8 @@ struct Table {
 pub struct TemporaryTables(BTreeSet<Table>);
 
 /// Whether a statement only creates or drops temporary tables: it leaves nothing where a session ends.
-pub(super) fn is_only_of_session(text: &[u8]) -> bool {
-    let words = words(text);
+pub(super) fn is_only_of_session(query: &QueryEvent) -> bool {
+    let words = words(query);
     match words.first() {
         Some(word) if is(word, b"CREATE") => creates(&words),
         _ => drops(&words),
@@ -71,7 +71,7 @@ impl TemporaryTables {
         if !could_be && !matches!(verb, b'C' | b'c' | b'/' | b'#' | b'-') {
             return;
         }
-        let words = words(&query.text);
+        let words = words(query);
         let Some(first) = words.first() else { return };
         if is(first, b"CREATE") && creates(&words) {
             if let Some(table) = table(behind(&words, &HEAD), query)
@@ -111,12 +111,18 @@ impl TemporaryTables {
         if !self.0.iter().any(|table| table.thread_id == query.thread_id) {
             return None;
         }
-        let words = words(&query.text);
+        let words = words(query);
         if drops(&words) {
             return None;
         }
         let found = self.0.iter().find(|table| table.thread_id == query.thread_id && names(&words, table));
         found.map(|table| String::from_utf8_lossy(&table.name).into_owned())
+    }
+
+    /// The name of a table of these that a statement might reach by another way than by its name.
+    pub(super) fn of_session(&self, query: &QueryEvent) -> Option<String> {
+        let found = self.0.iter().find(|table| table.thread_id == query.thread_id)?;
+        (!drops(&words(query))).then(|| String::from_utf8_lossy(&found.name).into_owned())
     }
 
     /// Only those that are in `others`, too.
@@ -185,7 +191,7 @@ fn is(word: &Word, keyword: &[u8]) -> bool {
     !word.is_quoted && word.text.eq_ignore_ascii_case(keyword)
 }
 
-fn words(text: &[u8]) -> Vec<Word> {
+fn words(query: &QueryEvent) -> Vec<Word> {
     let word = |token: Token<'_>| {
         Some(match token.kind {
             Kind::Word(text) => Word { text: text.to_vec(), is_quoted: false },
@@ -196,7 +202,7 @@ fn words(text: &[u8]) -> Vec<Word> {
             _ => return None,
         })
     };
-    tokens(text, &Dialect::mariadb(u32::MAX)).filter_map(word).collect()
+    tokens(&query.text, &query.dialect()).filter_map(word).collect()
 }
 
 /// The table that words begin with.
@@ -282,6 +288,27 @@ mod tests {
         ] {
             assert_eq!(tables.named_by(&query(thread_id, text)).is_some(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_names_one_in_other_modes() {
+        let tables = open(&["CREATE TEMPORARY TABLE t (id INT)"]);
+        // The number of sql_mode, and those of character_set_client and two collations.
+        let status = |mode: u64, charset: u8| [&[1][..], &mode.to_le_bytes(), &[4, charset, 0, 8, 0, 8, 0]].concat();
+        let no_backslash_escapes = status(1 << 20, 45);
+        for (status_variables, text) in [
+            (no_backslash_escapes.clone(), &br"INSERT INTO u SELECT '\', a FROM t"[..]),
+            (status(0, 28), b"INSERT INTO u SELECT '\x95\x5c', a FROM t"),
+            (status(1 << 10, 45), b"INSERT INTO u SELECT a FROM [t]"),
+        ] {
+            let query = QueryEvent { text: text.to_vec(), status_variables, ..query(1, "") };
+            assert!(tables.named_by(&query).is_some(), "{}", String::from_utf8_lossy(text));
+        }
+        let mut tables = TemporaryTables::default();
+        let create = |text: &str, mode| QueryEvent { status_variables: status(mode, 45), ..query(1, text) };
+        tables.pass(&create("CREATE TEMPORARY TABLE [log] (id INT)", 1 << 10));
+        tables.pass(&create(r"CREATE TEMPORARY TABLE x COMMENT '\' SELECT 1", 1 << 20));
+        assert_eq!(tables.named_by(&query(1, "INSERT INTO log VALUES (1)")).as_deref(), Some("log"));
     }
 
     #[test]

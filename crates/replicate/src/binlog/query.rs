@@ -1,9 +1,12 @@
 //! A statement as the source ran it, with the session state that it needs.
 
+use hortator_load::lexer::Dialect;
+
 use super::compressed::uncompress;
 use super::event_kind::EventKind;
 use super::fields::{Fields, Found};
 use super::format_description::FormatDescription;
+use super::statement_dialect::statement_dialect;
 use super::statement_settings::{self, StatementSetting};
 
 /// The fixed part of all versions; later ones may have more behind it.
@@ -46,7 +49,8 @@ impl QueryEvent {
             EventKind::QUERY_COMPRESSED => uncompress(fields.0)?,
             _ => fields.0.to_vec(),
         };
-        let (settings, text) = statement_settings::split(&text).unwrap_or((Vec::new(), text));
+        let found = statement_settings::split(&text, &source_dialect(&status_variables));
+        let (settings, text) = found.unwrap_or((Vec::new(), text));
         Ok(QueryEvent { thread_id, error_code, schema, status_variables, settings, text, refused: None })
     }
 
@@ -54,9 +58,14 @@ impl QueryEvent {
     #[cfg(test)]
     pub(crate) fn of_text(text: &str) -> QueryEvent {
         let text = text.as_bytes().to_vec();
-        let (settings, text) = statement_settings::split(&text).unwrap_or((Vec::new(), text));
+        let (settings, text) = statement_settings::split(&text, &source_dialect(b"")).unwrap_or((Vec::new(), text));
         let (schema, status_variables) = (Vec::new(), Vec::new());
         QueryEvent { thread_id: 1, error_code: 0, schema, status_variables, settings, text, refused: None }
+    }
+
+    /// How the source has read its text: it has run what its version comments have.
+    pub(crate) fn dialect(&self) -> Dialect {
+        source_dialect(&self.status_variables)
     }
 
     /// Whether it is this word: servers write BEGIN, COMMIT and ROLLBACK as statements.
@@ -68,4 +77,8 @@ impl QueryEvent {
     pub(crate) fn is_xa(&self) -> bool {
         self.text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(b"XA "))
     }
+}
+
+fn source_dialect(status: &[u8]) -> Dialect {
+    statement_dialect(status, Dialect::mariadb(u32::MAX))
 }

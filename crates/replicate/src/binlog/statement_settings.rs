@@ -13,10 +13,10 @@ pub struct StatementSetting {
     pub text: Vec<u8>,
 }
 
-/// The settings before a statement and the statement behind them; `None` where it has none. The source has run the text: what its
-/// version comments have was run, too.
-pub(super) fn split(text: &[u8]) -> Option<(Vec<StatementSetting>, Vec<u8>)> {
-    let mut rest = tokens(text, &Dialect::mariadb(u32::MAX));
+/// The settings before a statement and the statement behind them; `None` where it has none. `dialect` is that of the
+/// source, which has run what version comments have.
+pub(super) fn split(text: &[u8], dialect: &Dialect) -> Option<(Vec<StatementSetting>, Vec<u8>)> {
+    let mut rest = tokens(text, dialect);
     let mut settings = Vec::new();
     // Several may stand one behind the other.
     while let Some(found) = one(&mut rest, text) {
@@ -85,7 +85,11 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[(&str, &str)], statement: &str) {
-        let (settings, rest) = split(text.as_bytes()).unwrap_or_default();
+        check_in(&Dialect::mariadb(u32::MAX), text, expected, statement);
+    }
+
+    fn check_in(dialect: &Dialect, text: &str, expected: &[(&str, &str)], statement: &str) {
+        let (settings, rest) = split(text.as_bytes(), dialect).unwrap_or_default();
         let settings: Vec<_> =
             settings.iter().map(|one| (one.name.as_str(), std::str::from_utf8(&one.text).unwrap())).collect();
         assert_eq!((settings.as_slice(), std::str::from_utf8(&rest).unwrap()), (expected, statement), "{text}");
@@ -106,6 +110,13 @@ mod tests {
         check("SET STATEMENT a=1", &[], "");
         check("SET a = 1", &[], "");
         check("", &[], "");
+    }
+
+    #[test]
+    fn settings_in_other_modes() {
+        let dialect = Dialect { no_backslash_escapes: true, ..Dialect::mariadb(u32::MAX) };
+        let text = r"SET STATEMENT a='\' FOR INSERT INTO t VALUES (' FOR x')";
+        check_in(&dialect, text, &[("a", r"a='\'")], "INSERT INTO t VALUES (' FOR x')");
     }
 
     #[test]

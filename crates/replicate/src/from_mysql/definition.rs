@@ -47,6 +47,7 @@ impl Session {
             mariadb: false,
             no_backslash_escapes: has("NO_BACKSLASH_ESCAPES"),
             ansi_quotes: has("ANSI_QUOTES"),
+            brackets: false,
             charset: Charset::from_name(if self.charset.is_empty() { b"utf8mb4" } else { self.charset.as_bytes() }),
         }
     }

@@ -90,26 +90,3 @@ fn collation(id: u16) -> Result<u16, String> {
         collations::refusal(&format!("the one of number {id}, which the session or its schema has")).to_string()
     })
 }
-
-/// `sql_mode` and the number that stands for `character_set_client`; zeros where a statement has none.
-pub(super) fn sql_mode_and_charset(status: &[u8]) -> (u64, u16) {
-    let mut fields = Fields(status);
-    let mut mode = 0;
-    // Both stand before what has another form.
-    while let Ok(kind) = fields.u8("") {
-        let done = match kind {
-            1 => fields.u64("").map(|found| mode = found),
-            2 => fields.short_text("").and_then(|_| fields.zero("")),
-            4 => return (mode, fields.u16("").unwrap_or_default()),
-            6 => fields.short_text("").map(drop),
-            other => match FIXED.iter().find(|(kind, _)| *kind == other) {
-                Some((_, bytes)) => fields.bytes(*bytes, "").map(drop),
-                None => break,
-            },
-        };
-        if done.is_err() {
-            break;
-        }
-    }
-    (mode, 0)
-}

@@ -4,18 +4,13 @@ mod of_table;
 
 use std::borrow::Cow;
 
-use hortator_load::lexer::{Charset, Dialect, Kind, Token, decode_string, tokens};
+use hortator_load::lexer::{Dialect, Kind, Token, decode_string, tokens};
 
 use super::Refusal;
 use super::collations::{self, Name};
-use super::session::sql_mode_and_charset;
+use crate::binlog::statement_dialect;
 use crate::statement_text::{Edit, apply, depths, name_collation, name_of, value_at};
 
-const ANSI_QUOTES: u64 = 1 << 2;
-const NO_BACKSLASH_ESCAPES: u64 = 1 << 20;
-/// Character sets in which a backslash or a quote can be the second byte of a letter, by the numbers of their collations.
-const UNSAFE_CHARSETS: [(&str, &[u16]); 5] =
-    [("big5", &[1, 84]), ("sjis", &[13, 88]), ("gbk", &[28, 87]), ("cp932", &[95, 96]), ("gb18030", &[248, 249, 250])];
 /// Ways to log in that MariaDB does not have.
 const OWN_PLUGINS: [&[u8]; 2] = [b"caching_sha2_password", b"sha256_password"];
 
@@ -27,15 +22,7 @@ const ACCOUNT: Refusal = Refusal {
 
 /// How a server of this version reads the text of a statement with these session variables.
 pub(super) fn dialect(status: &[u8], source_version: u32) -> Dialect {
-    let (sql_mode, charset) = sql_mode_and_charset(status);
-    let charset = UNSAFE_CHARSETS.iter().find(|(_, ids)| ids.contains(&charset)).map_or("utf8mb4", |row| row.0);
-    Dialect {
-        server_version: source_version,
-        mariadb: false,
-        no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
-        ansi_quotes: sql_mode & ANSI_QUOTES != 0,
-        charset: Charset::from_name(charset.as_bytes()),
-    }
+    statement_dialect(status, Dialect { mariadb: false, ..Dialect::mariadb(source_version) })
 }
 
 /// The text for MariaDB; `None` where it is the same.

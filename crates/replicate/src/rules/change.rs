@@ -19,7 +19,7 @@ pub enum Change {
     Truncate,
     /// A table or schema is dropped.
     Drop,
-    /// A table is looked after: ANALYZE, OPTIMIZE, REPAIR.
+    /// A table is looked after: ANALYZE, OPTIMIZE, REPAIR, FLUSH.
     Maintain,
 }
 

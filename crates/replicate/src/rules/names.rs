@@ -47,6 +47,8 @@ const HEADS: &[(&str, Change, bool, bool)] = &[
     ("ANALYZE ?LOCAL ?NO_WRITE_TO_BINLOG TABLE", Change::Maintain, false, true),
     ("OPTIMIZE ?LOCAL ?NO_WRITE_TO_BINLOG TABLE", Change::Maintain, false, true),
     ("REPAIR ?LOCAL ?NO_WRITE_TO_BINLOG TABLE", Change::Maintain, false, true),
+    ("FLUSH ?LOCAL ?NO_WRITE_TO_BINLOG TABLES", Change::Maintain, false, true),
+    ("FLUSH ?LOCAL ?NO_WRITE_TO_BINLOG TABLE", Change::Maintain, false, true),
     ("RENAME TABLE", Change::Alter, false, false),
     ("CREATE ?OR ?REPLACE ?UNIQUE ?FULLTEXT ?SPATIAL INDEX", Change::Alter, false, false),
     ("DROP INDEX", Change::Alter, false, false),

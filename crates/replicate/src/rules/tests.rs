@@ -409,3 +409,27 @@ fn tables_that_are_passed_over_for_a_while() {
     let folding = Rules::new("s", Vec::new()).folding().passing_over(vec![name("shop", "t")]);
     check(&folding, &[("ALTER TABLE T ADD c INT", "left out")]);
 }
+
+#[test]
+fn statements_that_name_more_than_a_schema() {
+    let rules = Rules::new("s", vec![rule("shop.*", "shop1.*"), left_out("log.*")]);
+    check(
+        &rules,
+        &[
+            ("flush tables shop.t, `shop`.u", "shop1: flush tables `shop1`.`t`, `shop1`.`u`"),
+            ("FLUSH NO_WRITE_TO_BINLOG TABLE t", "shop1: FLUSH NO_WRITE_TO_BINLOG TABLE `shop1`.`t`"),
+            ("FLUSH TABLES log.t", "left out"),
+            ("INSERT INTO log.t VALUES (new.a)", "~it may name log.t"),
+        ],
+    );
+    let rules = Rules::new("s", vec![rule("shop.*", "shop1.*"), left_out("*.*")]);
+    let trigger = "CREATE DEFINER=`a`@`b` TRIGGER g BEFORE UPDATE ON t FOR EACH ROW SET new.a = `OLD`.a + 1";
+    check(
+        &rules,
+        &[
+            (trigger, &format!("shop1: {trigger}")),
+            ("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW INSERT INTO log.u VALUES (NEW.a)", "~it may name log.u"),
+            ("UPDATE t SET a = new.a", "~it may name new.a"),
+        ],
+    );
+}

@@ -10,12 +10,18 @@ pub(super) fn refused_for(name: &str) -> Rewritten {
     Rewritten::Refused(format!("it may name {name}, which a rule changes, in a way that is not understood: {BY_HAND}"))
 }
 
-/// `schema.table` pairs of a text, outside of the names that are known.
+/// `schema.table` pairs of a text, outside of the names that are known. A trigger's NEW and OLD are no schemas.
 pub(super) fn pairs<'t>(all: &'t [Token<'_>], known: &'t [Named]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + 't {
+    let rows: &[&[u8]] = if creates_trigger(all) { &[b"NEW", b"OLD"] } else { &[] };
     all.windows(3).filter_map(move |three| {
         let [first, dot, second] = three else { return None };
         let is_known = known.iter().any(|named| named.start <= first.offset && second.end <= named.end);
-        (!is_known && dot.is_symbol(b".")).then_some((name(first)?, name(second)?))
+        if is_known || !dot.is_symbol(b".") {
+            return None;
+        }
+        let schema = name(first)?;
+        let is_row = rows.iter().any(|row| row.eq_ignore_ascii_case(&schema));
+        (!is_row).then_some((schema, name(second)?))
     })
 }
 
@@ -95,6 +101,12 @@ fn behind(all: &[Token<'_>], mut at: usize, words: &[&str]) -> usize {
 /// Whether `schema.` does not stand before a name.
 fn is_unqualified(all: &[Token<'_>], at: usize) -> bool {
     !all.get(at + 1).is_some_and(|token| token.is_symbol(b"."))
+}
+
+fn creates_trigger(all: &[Token<'_>]) -> bool {
+    let is_kind = |token: &&Token<'_>| KINDS.iter().any(|(kind, _)| token.is_word(kind.as_bytes()));
+    let kind = all.iter().skip(1).find(is_kind);
+    has_word(all, 0, "CREATE") && kind.is_some_and(|kind| kind.is_word(b"TRIGGER"))
 }
 
 /// Where the name stands of a view, trigger, routine or event that is defined.

@@ -1,15 +1,17 @@
 //! How a definition is made on the target: the statements, as they are sent.
 
+use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::{quote_identifier, quote_string};
 
 use super::inventory::Definition;
 use super::objects::Kind;
+use crate::event_definition::disable_event;
 
 /// The session in which definitions are made. A TIMESTAMP has no default that its definition does not show.
 pub(super) const SESSION: [&str; 3] = [
     "SET NAMES utf8mb4",
-    "SET SESSION foreign_key_checks = 0, time_zone = '+00:00', max_statement_time = 0, wait_timeout = 31536000, \
-     autocommit = 1, completion_type = 0",
+    "SET SESSION foreign_key_checks = 0, time_zone = '+00:00', max_statement_time = 0, sql_big_selects = 1, \
+     wait_timeout = 31536000, autocommit = 1, completion_type = 0",
     BASE_MODE,
 ];
 /// What a target may not know, or not allow.
@@ -58,7 +60,7 @@ pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {
     all.push(create.clone());
     if object.kind == Kind::Event {
         // In its session: ALTER EVENT replaces its character set and collation by those of the session.
-        behind.insert(0, [b"ALTER EVENT ".as_slice(), &object.quoted(), b" DISABLE ON SLAVE"].concat());
+        behind.insert(0, disable_event(&object.quoted(), create, &dialect(definition, u32::MAX)));
     }
     if object.kind == Kind::Sequence {
         let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();
@@ -68,4 +70,20 @@ pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {
     }
     all.extend(behind);
     (all, create_index)
+}
+
+/// How a server of this version reads a definition, in the session that it is for.
+pub(super) fn dialect(definition: &Definition, server_version: u32) -> Dialect {
+    let (mode, charset) = match &definition.session {
+        Some([mode, charset, _]) => (&mode[..], &charset[..]),
+        None => (&b""[..], &b"utf8mb4"[..]),
+    };
+    let has_mode = |name: &[u8]| mode.split(|byte| *byte == b',').any(|mode| mode == name);
+    Dialect {
+        no_backslash_escapes: has_mode(b"NO_BACKSLASH_ESCAPES"),
+        ansi_quotes: has_mode(b"ANSI_QUOTES"),
+        brackets: has_mode(b"MSSQL"),
+        charset: Charset::from_name(charset),
+        ..Dialect::mariadb(server_version)
+    }
 }

@@ -14,7 +14,8 @@ use crate::transaction::LogPosition;
 /// Values are read as they are stored. The copy may wait for the target for long, and the source for the copy. Limits of older
 /// versions are not known there.
 const SESSION: [&str; 6] = [
-    "SET SESSION sql_mode = '', time_zone = '+00:00', sql_select_limit = 18446744073709551615",
+    "SET SESSION sql_mode = '', time_zone = '+00:00', sql_select_limit = 18446744073709551615, \
+     sql_big_selects = 1",
     "SET SESSION max_execution_time = 0",
     "SET SESSION wait_timeout = 31536000, net_write_timeout = 31536000, net_read_timeout = 31536000",
     "SET SESSION max_statement_time = 0",

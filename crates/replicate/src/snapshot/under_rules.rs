@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use hortator_load::lexer::{Charset, Dialect};
 use hortator_mysql::quote_identifier;
 
 use super::Error;
+use super::definitions::dialect;
 use super::destination::Destination;
 use super::inventory::{Definition, Inventory, SharedTable, Table};
 use super::objects::{Kind, Object};
@@ -162,21 +162,6 @@ fn without_generated_names(create: &[u8], table: &[u8]) -> Vec<u8> {
         key.map_or_else(|| line.to_vec(), |key| [b"  FOREIGN KEY".as_slice(), key].concat())
     };
     create.split(|byte| *byte == b'\n').map(of_line).collect::<Vec<Vec<u8>>>().join(&b'\n')
-}
-
-fn dialect(definition: &Definition, server_version: u32) -> Dialect {
-    let (mode, charset) = match &definition.session {
-        Some([mode, charset, _]) => (&mode[..], &charset[..]),
-        None => (&b""[..], &b"utf8mb4"[..]),
-    };
-    let has_mode = |name: &[u8]| mode.split(|byte| *byte == b',').any(|mode| mode == name);
-    Dialect {
-        server_version,
-        mariadb: true,
-        no_backslash_escapes: has_mode(b"NO_BACKSLASH_ESCAPES"),
-        ansi_quotes: has_mode(b"ANSI_QUOTES"),
-        charset: Charset::from_name(charset),
-    }
 }
 
 #[cfg(test)]

@@ -142,6 +142,7 @@ impl Splitter {
     pub(in crate::lexer) fn set_modes(&mut self, dialect: &Dialect) {
         self.options.dialect.no_backslash_escapes = dialect.no_backslash_escapes;
         self.options.dialect.ansi_quotes = dialect.ansi_quotes;
+        self.options.dialect.brackets = dialect.brackets;
     }
 
     /// Turns to another input, with the state in which it was left (or a new one), and gives the state of this one.

@@ -5,7 +5,7 @@ use hortator_load::checkpoint::Outcome;
 use super::charset::SessionCharset;
 use super::{Applier, describe};
 use crate::apply::collations::Collations;
-use crate::apply::definition::{Begun, disable_event};
+use crate::apply::definition::{Begun, changed_event, disable_event};
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
 use crate::apply::statement_session::{is_without_effect, needs_collations, settings};
@@ -122,8 +122,8 @@ impl Applier {
         };
         match outcome {
             Outcome::Applied => {
-                if let Some(disable) = self.disabled_event(&begun.text, &place)? {
-                    self.execute(&disable, &place)?;
+                if let Some(event) = self.changed_event(&begun.text, &place)? {
+                    self.disable_event(&event, &place)?;
                 }
                 Ok(true)
             }
@@ -167,16 +167,23 @@ impl Applier {
         error
     }
 
-    /// What disables the event that a statement creates or changes: it must not run on the target too, what it does on the
-    /// source comes from there.
-    pub(super) fn disabled_event(&mut self, text: &[u8], place: &str) -> Result<Option<Vec<u8>>, Error> {
-        let disable = disable_event(&mut self.connection, text).map_err(|error| self.failed(error, place))?;
-        if disable.is_some() && self.runs_events(place)? {
+    /// The event that a statement is about to create or change, by its name: it must not run on the target too, what it does
+    /// on the source comes from there.
+    pub(super) fn changed_event(&mut self, text: &[u8], place: &str) -> Result<Option<Vec<u8>>, Error> {
+        let asked = changed_event(&mut self.connection, text).map_err(|error| self.failed(error, place))?;
+        let name = asked.map_err(|found| Error::Event { place: place.to_owned(), found })?;
+        if name.is_some() && self.runs_events(place)? {
             let found = "the target runs events, and would run this one too before it is disabled: SET GLOBAL \
                          event_scheduler = OFF there";
             return Err(Error::Event { place: place.to_owned(), found: found.to_owned() });
         }
-        Ok(disable)
+        Ok(name)
+    }
+
+    /// Keeps it from running.
+    pub(super) fn disable_event(&mut self, name: &[u8], place: &str) -> Result<(), Error> {
+        self.take_answers()?;
+        disable_event(&mut self.connection, name).map_err(|error| self.failed(error, place))
     }
 
     fn runs_events(&mut self, place: &str) -> Result<bool, Error> {

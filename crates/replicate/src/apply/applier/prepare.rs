@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use hortator_load::lexer::{Charset, Dialect};
+use hortator_load::lexer::Dialect;
 use hortator_mysql::catalog::TableName;
 
 use super::moved_column::moved_column;
@@ -13,19 +13,18 @@ use crate::apply::node_engines::stays_on_node_text;
 use crate::apply::refusal::alters_schema;
 use crate::apply::shared_definitions::SOURCE_COLUMN_BYTES;
 use crate::apply::source_collations;
-use crate::apply::statement_session::{sql_mode_and_charset, taken_collations, without_foreign_key_checks};
+use crate::apply::statement_session::{client_charset, taken_collations, without_foreign_key_checks};
 use crate::apply::target_tables::{TargetTable, table_type};
-use crate::binlog::{AddedColumn, Content, Event, QueryEvent};
+use crate::binlog::{AddedColumn, Content, Event, QueryEvent, statement_dialect};
 use crate::rules::{
     CreatedTable, Rewritten, RowRules, created_table, created_table_in, has_names_beyond_ascii, rewrite,
 };
 use crate::transaction::Transaction;
 
-/// Bits of `sql_mode` in events.
-const ANSI_QUOTES: u64 = 1 << 2;
-const NO_BACKSLASH_ESCAPES: u64 = 1 << 20;
+/// A setting before a statement that would undo what its session has.
+const FOREIGN_KEY_CHECKS: &str = "foreign_key_checks";
 /// Character sets of sessions in which names are in UTF-8.
-const IN_UTF8: [&str; 4] = ["utf8mb4", "utf8mb3", "utf8", "binary"];
+pub(super) const IN_UTF8: [&str; 4] = ["utf8mb4", "utf8mb3", "utf8", "binary"];
 
 impl Applier {
     /// Makes a transaction that of the target.
@@ -177,7 +176,7 @@ impl Applier {
         for mut event in events.drain(..) {
             if let Content::Query(query) = &mut event.content {
                 let (dialect, charset) = self.dialect(query, place)?;
-                let needs_schema = !event.header.needs_no_schema() || alters_schema(&query.text);
+                let needs_schema = !event.header.needs_no_schema() || alters_schema(query);
                 let default = if needs_schema { query.schema.clone() } else { Vec::new() };
                 let becomes = rewrite(&self.rules, &default, &query.text, &dialect);
                 let new_text = match &becomes {
@@ -212,6 +211,7 @@ impl Applier {
                         (query.text, query.schema) = (text, schema);
                         let status = std::mem::take(&mut query.status_variables);
                         query.status_variables = without_foreign_key_checks(status);
+                        query.settings.retain(|setting| setting.name != FOREIGN_KEY_CHECKS);
                     }
                     Rewritten::Refused(found) => return Err(Error::Event { place: place.to_owned(), found }),
                 }
@@ -224,18 +224,13 @@ impl Applier {
 
     /// How the source has read a statement, and its character set.
     pub(super) fn dialect(&mut self, query: &QueryEvent, place: &str) -> Result<(Dialect, String), Error> {
-        let (sql_mode, charset) = sql_mode_and_charset(&query.status_variables)
-            .map_err(|found| Error::Event { place: place.to_owned(), found })?;
+        let charset =
+            client_charset(&query.status_variables).map_err(|found| Error::Event { place: place.to_owned(), found })?;
         let collations = self.collations(place)?;
         let charset = charset.and_then(|id| collations.names(id)).map_or("utf8mb4", |(charset, _)| charset).to_owned();
         let version = self.connection.version();
-        let dialect = Dialect {
-            server_version: version.comment_number(),
-            mariadb: version.is_mariadb(),
-            no_backslash_escapes: sql_mode & NO_BACKSLASH_ESCAPES != 0,
-            ansi_quotes: sql_mode & ANSI_QUOTES != 0,
-            charset: Charset::from_name(charset.as_bytes()),
-        };
+        let server = Dialect { mariadb: version.is_mariadb(), ..Dialect::mariadb(version.comment_number()) };
+        let dialect = statement_dialect(&query.status_variables, server);
         Ok((dialect, charset))
     }
 

@@ -86,7 +86,7 @@ impl Applier {
     }
 
     /// The functions that the target has built in.
-    fn functions(&mut self, place: &str) -> Result<&FunctionSet, Error> {
+    pub(super) fn functions(&mut self, place: &str) -> Result<&FunctionSet, Error> {
         if self.engines.functions.is_none() {
             self.take_answers()?;
             let listed = match self.connection.version().is_mariadb() {
@@ -137,6 +137,7 @@ mod tests {
         mariadb: true,
         no_backslash_escapes: false,
         ansi_quotes: false,
+        brackets: false,
         charset: Charset::AsciiSafe,
     };
 

@@ -1,0 +1,165 @@
+//! Statements of sessions that read or limit them in another way: brackets around names, no default schema, another definer, a
+//! target with limits.
+
+use std::fs;
+
+use hortator_mysql::Connection;
+
+use super::fan_in::{FanIn, run, texts};
+use super::rules::{MERGE, skip, stops_with, with_rules, write_and_wait};
+
+const EVENTS: &str = "SELECT EVENT_SCHEMA, EVENT_NAME, DEFINER FROM information_schema.EVENTS ORDER BY 1, 2";
+const STATES: &str = "SELECT DISTINCT STATUS FROM information_schema.EVENTS";
+
+fn session(fan_in: &FanIn, statements: &[&str]) -> Connection {
+    let mut connection = fan_in.sources[0].node(0).connect().unwrap();
+    for text in ["SET SESSION binlog_format = STATEMENT"].iter().chain(statements) {
+        connection.execute(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+    }
+    connection
+}
+
+#[test]
+fn events_keep_their_definer() {
+    let mut fan_in = FanIn::new(1, &[]);
+    session(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "CREATE DEFINER='copied'@'%' EVENT d1.e0 ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+            "SET SESSION sql_mode = 'ANSI_QUOTES'",
+            "CREATE DEFINER=\"copied too\"@'%' EVENT d1.\"e 0\" ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+        ],
+    );
+    let text = fs::read_to_string(fan_in.file()).unwrap();
+    fan_in.write(&text.replace("start = \"now\"", "start = \"snapshot\""));
+    let _agent = fan_in.start();
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, EVENTS), texts(&fan_in.sources[0], EVENTS));
+    session(
+        &fan_in,
+        &[
+            "USE d1",
+            "CREATE DEFINER='app'@'%' EVENT e1 ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+            "CREATE DEFINER='app'@'%' EVENT e2 ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+            "ALTER DEFINER='app2'@'%' EVENT e2 COMMENT 'x'",
+            "CREATE DEFINER='app'@'%' EVENT e3 ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+            "ALTER DEFINER='app3'@'%' EVENT e3 RENAME TO `e 4`",
+            "SET SESSION sql_mode = 'ANSI_QUOTES'",
+            "CREATE OR REPLACE DEFINER=\"app\"@'%' EVENT \"e5\" ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+        ],
+    );
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, EVENTS), texts(&fan_in.sources[0], EVENTS));
+    assert_eq!(texts(&fan_in.target, STATES), [["SLAVESIDE_DISABLED"]]);
+}
+
+#[test]
+fn names_in_brackets() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    session(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "USE d1",
+            "SET SESSION sql_mode = 'MSSQL'",
+            "CREATE TABLE [a]]b] ([x y] INT PRIMARY KEY)",
+            "INSERT INTO d1.[a]]b] VALUES (1)",
+            "CREATE EVENT [e 9] ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+            "CREATE EVENT e8 ON SCHEDULE EVERY 1 DAY DO SELECT 1",
+            "ALTER EVENT [e8] RENAME TO [d1].[e7] ENABLE",
+        ],
+    );
+    fan_in.catch_up();
+    assert_eq!(texts(&fan_in.target, "SELECT `x y` FROM d1.`a]b`"), [["1"]]);
+    assert_eq!(texts(&fan_in.target, EVENTS), texts(&fan_in.sources[0], EVENTS));
+    assert_eq!(texts(&fan_in.target, STATES), [["SLAVESIDE_DISABLED"]]);
+}
+
+#[test]
+fn names_in_brackets_under_rules() {
+    let rules = "[[source.rule]]\nmatch = \"d1.log\"\nskip = true\n[[source.rule]]\nmatch = \"d1.*\"\nto = \"e1.*\"\n";
+    let fan_in = with_rules(1, &[], rules);
+    run(&fan_in.target, &["CREATE DATABASE d1", "CREATE TABLE d1.log (a INT)"]);
+    let _agent = fan_in.start();
+    session(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "SET SESSION sql_mode = 'MSSQL'",
+            "CREATE TABLE [d1].[log] (a INT)",
+            "CREATE TABLE [d1].[t] (a INT)",
+            "FLUSH TABLES d1.[t]",
+            "INSERT INTO [d1].[log] VALUES (1)",
+        ],
+    );
+    stops_with(&fan_in, "s1", "it may name d1.log, which a rule changes");
+    skip(&fan_in, "s1");
+    fan_in.catch_up();
+    let tables = "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA IN ('d1', 'e1') \
+                  ORDER BY 1";
+    assert_eq!(texts(&fan_in.target, tables), [["d1", "log"], ["e1", "t"]]);
+}
+
+#[test]
+fn texts_without_a_default_schema_that_are_only_stored() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    session(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "CREATE TABLE d1.t (id INT PRIMARY KEY, v VARCHAR(20) DEFAULT (DATABASE())) ENGINE=InnoDB",
+            "CREATE VIEW d1.v AS SELECT DATABASE() AS v",
+            "CREATE TRIGGER d1.g BEFORE INSERT ON d1.t FOR EACH ROW SET NEW.v = SCHEMA()",
+            "CREATE FUNCTION d1.f() RETURNS VARCHAR(20) DETERMINISTIC RETURN DATABASE()",
+            "ALTER TABLE d1.t ALTER v SET DEFAULT (CONCAT(DATABASE(), '!'))",
+        ],
+    );
+    fan_in.catch_up();
+    fan_in.assert_equal(&["d1"]);
+}
+
+/// A replica reads as many rows as a statement needs.
+#[test]
+fn a_target_that_limits_joins() {
+    let fan_in = FanIn::new(1, &[]);
+    run(&fan_in.target, &["SET GLOBAL max_join_size = 100"]);
+    let _agent = fan_in.start();
+    session(
+        &fan_in,
+        &[
+            "CREATE DATABASE d1",
+            "CREATE TABLE d1.t (id INT PRIMARY KEY) ENGINE=InnoDB",
+            "CREATE TABLE d1.u (a INT, b INT, PRIMARY KEY (a, b)) ENGINE=InnoDB",
+            "USE d1",
+            "INSERT INTO t SELECT seq FROM seq_1_to_50",
+            "INSERT INTO d1.u SELECT a.id, b.id FROM d1.t a, d1.t b",
+        ],
+    );
+    fan_in.catch_up();
+    let sums = "SELECT COUNT(*), SUM(a), SUM(b) FROM d1.u";
+    run(&fan_in.target, &["SET GLOBAL max_join_size = DEFAULT"]);
+    assert_eq!(texts(&fan_in.target, sums), texts(&fan_in.sources[0], sums));
+}
+
+/// The rows of one source are deleted in the place of TRUNCATE, which looks at no foreign keys.
+#[test]
+fn a_truncate_with_a_setting_of_its_own() {
+    let fan_in = with_rules(1, &[], MERGE);
+    let _agent = fan_in.start();
+    write_and_wait(
+        &fan_in,
+        0,
+        &[
+            "CREATE DATABASE shop",
+            "CREATE TABLE shop.t (id INT PRIMARY KEY, parent INT) ENGINE=InnoDB",
+            "INSERT INTO shop.t VALUES (1, NULL), (2, 1), (3, 2)",
+        ],
+    );
+    run(&fan_in.target, &["ALTER TABLE everything.t ADD FOREIGN KEY (parent) REFERENCES everything.t (id)"]);
+    session(&fan_in, &["SET STATEMENT foreign_key_checks=1 FOR TRUNCATE shop.t"]);
+    fan_in.catch_up();
+    assert!(texts(&fan_in.target, "SELECT id FROM everything.t").is_empty());
+}
