@@ -13,7 +13,7 @@ use super::split::{FieldStop, Found, Malformed, Record, Splitter};
 
 /// A BIT field: how many fields are before it, and where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct State {
     pub(super) field: usize,
     pub(super) start: usize,
 }
@@ -21,7 +21,7 @@ pub(super) struct Place {
 /// How a place is reached.
 struct Reached {
     /// The place before it, and the reading there; `None` for the first place.
-    from: Option<(Place, Reading)>,
+    from: Option<(State, Reading)>,
     /// No other way leads to it.
     is_only_way: bool,
 }
@@ -29,14 +29,14 @@ struct Reached {
 /// A reading of the whole record that has as many fields as the table has columns.
 struct Fit {
     end: usize,
-    last: Place,
+    last: State,
     reading: Reading,
 }
 
 /// What follows a reading of a BIT field.
 #[derive(Clone, Copy)]
 enum Next {
-    Place(Place),
+    State(State),
     /// The end of a record of the table.
     Fit(usize),
     /// No record of the table.
@@ -47,7 +47,7 @@ enum Next {
 
 /// All readings of a record.
 struct Search {
-    reached: HashMap<Place, Reached>,
+    reached: HashMap<State, Reached>,
     fits: Vec<Fit>,
     /// The text ends within one of them.
     is_truncated: bool,
@@ -61,8 +61,8 @@ const AHEAD_RECORDS: usize = 32;
 
 impl Splitter<'_> {
     /// Reads the rest of a record from `first` on, a BIT field that has several readings.
-    pub(super) fn search(&self, first: Place, record: &mut Record) -> Found {
-        let Ok(found) = self.search_from(Next::Place(first)) else { return Found::Incomplete };
+    pub(super) fn search(&self, first: State, record: &mut Record) -> Found {
+        let Ok(found) = self.search_from(Next::State(first)) else { return Found::Incomplete };
         let what =
             if found.is_truncated && found.fits.is_empty() { Malformed::Truncated } else { Malformed::AmbiguousBits };
         let unreadable = Found::Malformed(what, self.text.len());
@@ -81,7 +81,7 @@ impl Splitter<'_> {
         match first {
             Next::Incomplete => return Err(Incomplete),
             Next::Truncated => search.is_truncated = true,
-            Next::Place(first) => {
+            Next::State(first) => {
                 waiting.insert(first, Reached { from: None, is_only_way: true });
             }
             Next::Nothing | Next::Fit(_) => {}
@@ -104,7 +104,7 @@ impl Splitter<'_> {
                     Next::Truncated => search.is_truncated = true,
                     Next::Nothing => {}
                     Next::Fit(end) => search.fits.push(Fit { end, last: place, reading }),
-                    Next::Place(next) => {
+                    Next::State(next) => {
                         waiting
                             .entry(next)
                             .and_modify(|way| way.is_only_way = false)
@@ -193,7 +193,7 @@ impl Splitter<'_> {
         loop {
             let charset = match self.contents.get(field) {
                 None => return Next::Nothing,
-                Some(Content::Bits(_)) => return Next::Place(Place { field, start: at }),
+                Some(Content::Bits(_)) => return Next::State(State { field, start: at }),
                 Some(Content::Text(charset)) => *charset,
             };
             let stop = self.text_field(at, charset, passed);
@@ -209,7 +209,7 @@ impl Splitter<'_> {
     }
 
     /// Adds the fields of this reading to the record, from the first place on.
-    fn write(&self, fit: &Fit, reached: &HashMap<Place, Reached>, record: &mut Record) {
+    fn write(&self, fit: &Fit, reached: &HashMap<State, Reached>, record: &mut Record) {
         let mut readings = vec![&fit.reading];
         let mut place = &fit.last;
         while let Some((before, reading)) = &reached[place].from {
