@@ -1,7 +1,7 @@
 //! The search for the one reading of a record in which BIT fields have several.
 //!
 //! The readings of a record are the ways through its *places*: BIT fields by their number and where they start. What follows a
-//! place does not depend on the way to it, so each place is looked at once, in the order of the fields.
+//! position does not depend on the way to it, so each position is looked at once, in the order of the fields.
 //!
 //! Of several readings that end at different places, those remain behind which more records follow.
 
@@ -13,15 +13,15 @@ use super::split::{FieldStop, Found, Malformed, Record, Splitter};
 
 /// A BIT field: how many fields are before it, and where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct State {
+pub(super) struct Position {
     pub(super) field: usize,
     pub(super) start: usize,
 }
 
-/// How a place is reached.
+/// How a position is reached.
 struct Reached {
-    /// The place before it, and the reading there; `None` for the first place.
-    from: Option<(State, Reading)>,
+    /// The position before it, and the reading there; `None` for the first position.
+    from: Option<(Position, Reading)>,
     /// No other way leads to it.
     is_only_way: bool,
 }
@@ -29,14 +29,14 @@ struct Reached {
 /// A reading of the whole record that has as many fields as the table has columns.
 struct Fit {
     end: usize,
-    last: State,
+    last: Position,
     reading: Reading,
 }
 
 /// What follows a reading of a BIT field.
 #[derive(Clone, Copy)]
 enum Next {
-    State(State),
+    Position(Position),
     /// The end of a record of the table.
     Fit(usize),
     /// No record of the table.
@@ -47,7 +47,7 @@ enum Next {
 
 /// All readings of a record.
 struct Search {
-    reached: HashMap<State, Reached>,
+    reached: HashMap<Position, Reached>,
     fits: Vec<Fit>,
     /// The text ends within one of them.
     is_truncated: bool,
@@ -61,8 +61,8 @@ const AHEAD_RECORDS: usize = 32;
 
 impl Splitter<'_> {
     /// Reads the rest of a record from `first` on, a BIT field that has several readings.
-    pub(super) fn search(&self, first: State, record: &mut Record) -> Found {
-        let Ok(found) = self.search_from(Next::State(first)) else { return Found::Incomplete };
+    pub(super) fn search(&self, first: Position, record: &mut Record) -> Found {
+        let Ok(found) = self.search_from(Next::Position(first)) else { return Found::Incomplete };
         let what =
             if found.is_truncated && found.fits.is_empty() { Malformed::Truncated } else { Malformed::AmbiguousBits };
         let unreadable = Found::Malformed(what, self.text.len());
@@ -81,16 +81,16 @@ impl Splitter<'_> {
         match first {
             Next::Incomplete => return Err(Incomplete),
             Next::Truncated => search.is_truncated = true,
-            Next::State(first) => {
+            Next::Position(first) => {
                 waiting.insert(first, Reached { from: None, is_only_way: true });
             }
             Next::Nothing | Next::Fit(_) => {}
         }
         let mut passed = Record::default();
-        while let Some((place, way)) = waiting.pop_first() {
+        while let Some((position, way)) = waiting.pop_first() {
             let is_only_way = way.is_only_way;
-            search.reached.insert(place, way);
-            let found = match self.readings_at(place) {
+            search.reached.insert(position, way);
+            let found = match self.readings_at(position) {
                 Readings::Incomplete => return Err(Incomplete),
                 Readings::Truncated => {
                     search.is_truncated = true;
@@ -99,16 +99,16 @@ impl Splitter<'_> {
                 Readings::Known(found) => found,
             };
             for reading in found {
-                match self.follow(place.field + 1, reading.next, &mut passed) {
+                match self.follow(position.field + 1, reading.next, &mut passed) {
                     Next::Incomplete => return Err(Incomplete),
                     Next::Truncated => search.is_truncated = true,
                     Next::Nothing => {}
-                    Next::Fit(end) => search.fits.push(Fit { end, last: place, reading }),
-                    Next::State(next) => {
+                    Next::Fit(end) => search.fits.push(Fit { end, last: position, reading }),
+                    Next::Position(next) => {
                         waiting
                             .entry(next)
                             .and_modify(|way| way.is_only_way = false)
-                            .or_insert(Reached { from: Some((place, reading)), is_only_way });
+                            .or_insert(Reached { from: Some((position, reading)), is_only_way });
                     }
                 }
             }
@@ -193,7 +193,7 @@ impl Splitter<'_> {
         loop {
             let charset = match self.contents.get(field) {
                 None => return Next::Nothing,
-                Some(Content::Bits(_)) => return Next::State(State { field, start: at }),
+                Some(Content::Bits(_)) => return Next::Position(Position { field, start: at }),
                 Some(Content::Text(charset)) => *charset,
             };
             let stop = self.text_field(at, charset, passed);
@@ -208,16 +208,16 @@ impl Splitter<'_> {
         }
     }
 
-    /// Adds the fields of this reading to the record, from the first place on.
-    fn write(&self, fit: &Fit, reached: &HashMap<State, Reached>, record: &mut Record) {
+    /// Adds the fields of this reading to the record, from the first position on.
+    fn write(&self, fit: &Fit, reached: &HashMap<Position, Reached>, record: &mut Record) {
         let mut readings = vec![&fit.reading];
-        let mut place = &fit.last;
-        while let Some((before, reading)) = &reached[place].from {
+        let mut position = &fit.last;
+        while let Some((before, reading)) = &reached[position].from {
             readings.push(reading);
-            place = before;
+            position = before;
         }
         let mut passed = Record::default();
-        let mut field = place.field;
+        let mut field = position.field;
         for reading in readings.into_iter().rev() {
             self.push(reading, record);
             self.follow(field + 1, reading.next, &mut passed);

@@ -6,7 +6,7 @@
 use memchr::memchr3;
 
 use super::bits::{FieldPosition, Reading, Readings, readings};
-use super::search::Place;
+use super::search::Position;
 use super::{Content, Format};
 use crate::lexer::Charset;
 
@@ -144,14 +144,14 @@ impl Splitter<'_> {
             let stop = match self.contents.get(record.width()).copied().unwrap_or_default() {
                 Content::Text(charset) => self.text_field(at, charset, record),
                 Content::Bits(_) => {
-                    let place = Place { field: record.width(), start: at };
-                    match self.readings_at(place) {
+                    let position = Position { field: record.width(), start: at };
+                    match self.readings_at(position) {
                         Readings::Incomplete => FieldStop::Incomplete,
                         Readings::Truncated => FieldStop::Malformed(Malformed::Truncated, self.text.len()),
                         Readings::Known(found) => match &found[..] {
                             [] => FieldStop::Malformed(Malformed::AmbiguousBits, self.text.len()),
                             [only] => self.push(only, record),
-                            _ => return self.search(place, record),
+                            _ => return self.search(position, record),
                         },
                     }
                 }
@@ -166,11 +166,11 @@ impl Splitter<'_> {
     }
 
     /// How a BIT field may be read.
-    pub(super) fn readings_at(&self, place: Place) -> Readings {
-        let Some(Content::Bits(column)) = self.contents.get(place.field) else { return Readings::Known(Vec::new()) };
+    pub(super) fn readings_at(&self, position: Position) -> Readings {
+        let Some(Content::Bits(column)) = self.contents.get(position.field) else { return Readings::Known(Vec::new()) };
         let position = FieldPosition {
-            start: place.start,
-            is_last_of_record: place.field + 1 == self.contents.len(),
+            start: position.start,
+            is_last_of_record: position.field + 1 == self.contents.len(),
             is_last_text: self.is_last,
         };
         readings(self.text, position, self.format, *column)
