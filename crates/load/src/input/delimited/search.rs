@@ -1,6 +1,6 @@
 //! The search for the one reading of a record in which BIT fields have several.
 //!
-//! The readings of a record are the ways through its *places*: BIT fields by their number and where they start. What follows a
+//! The readings of a record are the ways through its *positions*: BIT fields by their number and where they start. What follows a
 //! position does not depend on the way to it, so each position is looked at once, in the order of the fields.
 //!
 //! Of several readings that end at different places, those remain behind which more records follow.

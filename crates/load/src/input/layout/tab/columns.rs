@@ -7,7 +7,7 @@
 use hortator_mysql::catalog::{Column, ColumnKind, ColumnType, TableName, table_of_definition, types_of_definition};
 
 use crate::input::delimited::{Bits, Columns, Content, Encoding, Field, Format};
-use crate::lexer::{Charset, Dialect, Kind, is_ascii_safe, is_single_byte, is_wide, tokens};
+use crate::lexer::{Charset, Dialect, Kind, Token, is_ascii_safe, is_single_byte, is_wide, tokens};
 
 /// The character set of the session for rows whose columns have each its own.
 pub(super) const BINARY: &str = "binary";
@@ -31,7 +31,10 @@ pub(super) fn of_definition(
 ) -> Result<RowsFields, String> {
     let Some(Understood { columns, types, are_in_default_charset }) = understood(table, definition) else {
         return match uncertain_type(definition, rows_charset, format, has_header) {
-            None => Ok(RowsFields { columns: Columns::All, are_in_default_charset: rows_charset == BINARY }),
+            None => {
+                let are_in_default_charset = rows_charset == BINARY && !names_charset(definition);
+                Ok(RowsFields { columns: Columns::All, are_in_default_charset })
+            }
             Some(uncertain) => Err(format!(
                 "it is not certain which of its columns are {uncertain}: dump without --skip-create-options and \
                  --skip-quote-names"
@@ -117,14 +120,14 @@ const ADDRESSES: [&str; 3] = ["uuid", "inet4", "inet6"];
 /// ASCII is, if its texts are in it, BIT, a type whose text may be taken for its bytes, or a column that INSERT passes over.
 fn uncertain_type(definition: &[u8], rows_charset: &str, format: &Format, has_header: bool) -> Option<String> {
     let mut rest = tokens(definition, &Dialect::mariadb(u32::MAX)).peekable();
-    let mut is_behind_name = false;
+    let mut item = Item::default();
     while let Some(token) = rest.next() {
-        let is_word = matches!(token.kind, Kind::Word(_) | Kind::QuotedIdentifier(_));
-        let is_type = std::mem::replace(&mut is_behind_name, is_word);
+        let is_type = item.is_type(&token);
         let Kind::Word(word) = token.kind else { continue };
         let word = String::from_utf8_lossy(word).to_ascii_lowercase();
         if word == "bit" {
-            let digits = rest.next_if(|next| next.is_symbol(b"(")).and_then(|_| rest.next());
+            let mut ahead = rest.clone();
+            let digits = ahead.next_if(|next| next.is_symbol(b"(")).and_then(|_| ahead.next());
             let length =
                 digits.and_then(|token| std::str::from_utf8(&definition[token.offset..token.end]).ok()?.parse().ok());
             if has_header || !is_plain_bit(length.unwrap_or(1), format) {
@@ -143,6 +146,49 @@ fn uncertain_type(definition: &[u8], rows_charset: &str, format: &Format, has_he
         }
     }
     None
+}
+
+/// Where a token stands among the columns and keys of a definition.
+#[derive(Default)]
+struct Item {
+    depth: usize,
+    /// Words and names of the column or key so far.
+    words: usize,
+    is_key: bool,
+}
+
+impl Item {
+    /// Words that begin what is no column.
+    const NO_COLUMN: [&str; 10] =
+        ["CHECK", "CONSTRAINT", "FOREIGN", "FULLTEXT", "INDEX", "KEY", "PERIOD", "PRIMARY", "SPATIAL", "UNIQUE"];
+
+    /// Takes the next token: whether it is the type of a column.
+    fn is_type(&mut self, token: &Token<'_>) -> bool {
+        match token.kind {
+            Kind::Symbol(b"(") => {
+                self.depth += 1;
+                self.words *= usize::from(self.depth > 1);
+            }
+            Kind::Symbol(b")") => self.depth = self.depth.saturating_sub(1),
+            Kind::Symbol(b",") if self.depth == 1 => self.words = 0,
+            Kind::Word(_) | Kind::QuotedIdentifier(_) if self.depth == 1 => {
+                self.words += 1;
+                if self.words == 1 {
+                    self.is_key = Self::NO_COLUMN.iter().any(|word| token.is_word(word.as_bytes()));
+                }
+                return self.words == 2 && !self.is_key;
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+/// Whether a definition names a character set, or a collation, which has one.
+fn names_charset(definition: &[u8]) -> bool {
+    let names =
+        |word: &[u8]| ["CHARSET", "CHARACTER", "COLLATE"].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()));
+    tokens(definition, &Dialect::mariadb(u32::MAX)).any(|token| matches!(token.kind, Kind::Word(word) if names(word)))
 }
 
 /// BIT columns of so many bits need no definition to be read; 0 where those of one bit do.

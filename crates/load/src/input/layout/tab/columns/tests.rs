@@ -47,6 +47,8 @@ fn json_and_addresses_are_text_among_bytes() {
         ("a inet6", true),
         ("a uuid NOT NULL", true),
         ("uuid char(36)", false),
+        ("id char(36) DEFAULT uuid(),\n  uuid varchar(9),\n  d decimal(9,2),\n  KEY uuid (uuid)", false),
+        ("d decimal(9,2),\n  b bit(1),\n  u uuid", true),
         ("a int GENERATED ALWAYS AS (1) VIRTUAL", true),
         ("a int INVISIBLE", true),
         ("a int COMMENT 'generated always'", false),
@@ -72,6 +74,7 @@ fn texts_are_in_the_default_character_set_where_the_definition_names_none() {
         ("`t` varchar(9) CHARACTER SET latin1", "", false),
         ("`t` int(11), `b` blob", "", false),
         ("t varchar(9)", "", true),
+        ("t varchar(9)", " DEFAULT CHARSET=utf8mb4", false),
     ] {
         let definition = format!("CREATE TABLE `t` (\n  {columns}\n){options}");
         let found = columns_of(&definition, BINARY, false).map(|found| found.are_in_default_charset);
