@@ -77,7 +77,7 @@ fn sql_modes_change_quotes() {
     assert_eq!(shown(r#"a."b""c" 'd'"#, &ansi), r#"w:a :. q:b"c s:'d'"#);
     let mssql = Dialect { brackets: true, ..ansi };
     assert_eq!(shown(r"[a]]b].[c[d] [`]x", &mssql), r"q:a]b :. q:c[d q:` w:x");
-    assert_eq!(shown(r"[a]", &ansi), "s:[ w:a s:]");
+    assert_eq!(shown(r"[a]", &ansi), ":[ w:a :]");
     let literal = Dialect { no_backslash_escapes: true, ..Dialect::mariadb(MARIADB) };
     assert_eq!(shown(r"'a\' b", &literal), r"s:'a\' w:b");
 }

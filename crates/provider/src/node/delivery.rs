@@ -114,9 +114,9 @@ impl Node {
         is_needed
     }
 
-    /// The donation is over: the server becomes synced again.
+    /// The donation is over: the server becomes synced again, unless the node has lost the quorum meanwhile.
     pub(super) fn rejoin_after_donation(&self) -> bool {
-        if self.gate.state() != GateState::Failed && self.server.synced().is_err() {
+        if self.gate.node_state().takes_part() && self.server.synced().is_err() {
             self.server.log(Level::Warning, "the server did not become synced after the donation");
         }
         true

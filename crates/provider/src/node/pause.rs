@@ -39,8 +39,8 @@ impl Node {
 
     /// Ends the pause.
     pub fn resume(&self) {
-        self.recv_queue.is_held.store(false, Atomic::SeqCst);
         let mut order_state = lock(&self.order);
+        self.recv_queue.hold(false);
         self.gate.resume();
         // Under the lock: no write set comes in between.
         let ordered = self.try_held_rollbacks(order_state.as_mut());

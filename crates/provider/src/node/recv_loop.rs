@@ -95,8 +95,11 @@ impl Node {
                 _ => {}
             }
         }
-        // A global read lock holds back what the next connection orders, too.
-        self.recv_queue.is_held.store(self.gate.is_paused(), Ordering::SeqCst);
+        // A global read lock holds back what the next connection orders, too. The server does not end its desync behind a leave.
+        let order = lock(&self.order);
+        self.recv_queue.hold(self.gate.is_paused());
+        self.counters.desync_count.reset();
+        drop(order);
         if !has_failed {
             self.deliver_disconnected_view(receiver);
         }

@@ -201,7 +201,7 @@ impl RecvQueue {
                 self.changed.notify_all();
                 return None;
             }
-            let front = state.queue.front().filter(|_| !state.is_exclusive);
+            let front = state.queue.front().filter(|_| !state.is_exclusive && !self.is_kept_back(&state));
             let is_beside = front.map(Work::can_run_in_parallel);
             if let Some(is_beside) = is_beside.filter(|is_beside| *is_beside || state.active == 0) {
                 let work = match state.queue.front() {
@@ -218,6 +218,23 @@ impl RecvQueue {
             }
             state = self.wait(state);
         }
+    }
+
+    /// Whether the server must not hear yet that the quorum is lost: it ends the pause of an SST only while it takes itself
+    /// for the donor.
+    fn is_kept_back(&self, state: &State) -> bool {
+        let is_paused = self.is_held.load(Ordering::SeqCst) && !self.is_draining.load(Ordering::SeqCst);
+        matches!(state.queue.front(), Some(Work::NonPrimary))
+            && self.is_donating.load(Ordering::SeqCst)
+            && is_paused
+            && !state.queue.iter().any(|work| matches!(work, Work::Leave))
+    }
+
+    /// A pause has begun or ended.
+    pub(super) fn hold(&self, is_held: bool) {
+        self.is_held.store(is_held, Ordering::SeqCst);
+        drop(self.lock());
+        self.changed.notify_all();
     }
 
     /// Waits up to `limit` for a leave. True: the node leaves.

@@ -430,6 +430,8 @@ fn statements_that_name_more_than_a_schema() {
             (trigger, &format!("shop1: {trigger}")),
             ("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW INSERT INTO log.u VALUES (NEW.a)", "~it may name log.u"),
             ("UPDATE t SET a = new.a", "~it may name new.a"),
+            ("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW INSERT INTO old.u VALUES (NEW.a)", "~it may name old.u"),
+            ("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.a = old.t.a", "~it may name old.t"),
         ],
     );
 }

@@ -10,17 +10,23 @@ pub(super) fn refused_for(name: &str) -> Rewritten {
     Rewritten::Refused(format!("it may name {name}, which a rule changes, in a way that is not understood: {BY_HAND}"))
 }
 
-/// `schema.table` pairs of a text, outside of the names that are known. A trigger's NEW and OLD are no schemas.
+/// Words behind which a table stands, and no column.
+const BEFORE_TABLES: [&[u8]; 7] = [b"INTO", b"FROM", b"JOIN", b"UPDATE", b"TABLE", b"REFERENCES", b"IGNORE"];
+
+/// `schema.table` pairs of a text, outside of the names that are known. A trigger's NEW and OLD are no schemas, unless a table
+/// stands there.
 pub(super) fn pairs<'t>(all: &'t [Token<'_>], known: &'t [Named]) -> impl Iterator<Item = (Vec<u8>, Vec<u8>)> + 't {
     let rows: &[&[u8]] = if creates_trigger(all) { &[b"NEW", b"OLD"] } else { &[] };
-    all.windows(3).filter_map(move |three| {
+    all.windows(3).enumerate().filter_map(move |(at, three)| {
         let [first, dot, second] = three else { return None };
         let is_known = known.iter().any(|named| named.start <= first.offset && second.end <= named.end);
         if is_known || !dot.is_symbol(b".") {
             return None;
         }
         let schema = name(first)?;
-        let is_row = rows.iter().any(|row| row.eq_ignore_ascii_case(&schema));
+        let is_table = BEFORE_TABLES.iter().any(|word| at > 0 && all[at - 1].is_word(word))
+            || all.get(at + 3).is_some_and(|next| next.is_symbol(b"."));
+        let is_row = !is_table && rows.iter().any(|row| row.eq_ignore_ascii_case(&schema));
         (!is_row).then_some((schema, name(second)?))
     })
 }

@@ -64,6 +64,30 @@ fn other_work_runs_alone() {
 }
 
 #[test]
+fn a_lost_quorum_is_told_behind_the_pause_of_an_sst() {
+    let receiving = connected();
+    receiving.is_donating.store(true, Ordering::SeqCst);
+    receiving.hold(true);
+    receiving.push(Work::NonPrimary);
+    thread::scope(|scope| {
+        let (sender, received) = std::sync::mpsc::channel();
+        let receiving = &receiving;
+        scope.spawn(move || {
+            let (work, _taken) = receiving.next().unwrap();
+            sender.send(format!("{work:?}")).unwrap();
+        });
+        assert!(received.recv_timeout(Duration::from_millis(100)).is_err(), "while the server sends");
+        receiving.hold(false);
+        assert_eq!(received.recv().unwrap(), "NonPrimary");
+    });
+    // One that leaves has no time for that.
+    receiving.hold(true);
+    receiving.push(Work::NonPrimary);
+    receiving.disconnect();
+    assert!(matches!(receiving.next(), Some((Work::NonPrimary, _))));
+}
+
+#[test]
 fn a_write_set_that_is_in_the_binary_log_runs_alone() {
     let receiving = connected();
     let Work::Deliver(delivery) = write_set(1) else { panic!("it is one") };

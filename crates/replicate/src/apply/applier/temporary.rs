@@ -58,9 +58,10 @@ const DEFINITIONS: [&[u8]; 13] = [
     b"SAVEPOINT",
     b"TRUNCATE",
 ];
-/// What may call a function or a procedure.
-const CALLS: [Trait; 5] =
-    [Trait::MayCallFunction, Trait::MayDoAnything, Trait::RunsRoutine, Trait::SeveralStatements, Trait::Compound];
+/// What may call any function or procedure.
+const CALLS: [Trait; 4] = [Trait::MayDoAnything, Trait::RunsRoutine, Trait::SeveralStatements, Trait::Compound];
+/// Schemas whose views read no table of a user.
+const SYSTEM_SCHEMAS: [&str; 4] = ["information_schema", "mysql", "performance_schema", "sys"];
 
 /// Where the part of a statement begins that reads and writes rows; `None` where it has none.
 fn rows_part(all: &[Token<'_>]) -> Option<usize> {
@@ -89,6 +90,24 @@ fn possible_tables(all: &[Token<'_>], default: &[u8]) -> HashSet<TableName> {
         is_alone.then(|| TableName { schema: default.to_vec(), table: first })
     };
     (0..all.len()).filter_map(table).collect()
+}
+
+/// The names before an opening parenthesis, and before a dot in front of such a name.
+fn names_of_calls<'t>(all: &'t [Token<'_>]) -> HashSet<&'t [u8]> {
+    let name = |at: usize| match &all[at].kind {
+        Kind::Word(word) => Some(*word),
+        Kind::QuotedIdentifier(name) => Some(&**name),
+        _ => None,
+    };
+    let is_symbol = |at: usize, symbol: &[u8]| all.get(at).is_some_and(|token| token.is_symbol(symbol));
+    let is_called = |at: usize| is_symbol(at + 1, b"(") || (is_symbol(at + 1, b".") && is_symbol(at + 3, b"("));
+    (0..all.len()).filter(|at| is_called(*at)).filter_map(name).collect()
+}
+
+/// A text in UTF-8 as a literal.
+fn quote_hex(text: &[u8]) -> String {
+    let digits: String = text.iter().map(|byte| format!("{byte:02X}")).collect();
+    format!("_utf8mb4 X'{digits}'")
 }
 
 impl Applier {
@@ -121,10 +140,15 @@ impl Applier {
         let functions = self.functions(place)?;
         let facts = SessionFacts { dialect, functions, known_head: None };
         let info = analyze(&query.text[all[part].offset..], &facts);
-        if CALLS.into_iter().any(|call| info.is(call)) {
+        let calls_any = CALLS.into_iter().any(|call| info.is(call));
+        let may_call = info.is(Trait::MayCallFunction);
+        if calls_any || (may_call && self.has_function_of(&all, place)?) {
             return Ok(Some("The statement may call a function that uses it. ".to_owned()));
         }
         for name in possible_tables(&all, &query.schema) {
+            if SYSTEM_SCHEMAS.iter().any(|system| name.schema.eq_ignore_ascii_case(system.as_bytes())) {
+                continue;
+            }
             let is_ascii = name.schema.is_ascii() && name.table.is_ascii();
             if !is_ascii && !IN_UTF8.contains(&charset.as_str()) {
                 return Ok(Some(format!("A name in the character set {charset} may be that of a view that uses it. ")));
@@ -136,6 +160,24 @@ impl Applier {
             }
         }
         Ok(None)
+    }
+
+    /// Whether the target has a stored function, or a package, of a name that a statement may call.
+    fn has_function_of(&mut self, all: &[Token<'_>], place: &str) -> Result<bool, Error> {
+        let names = names_of_calls(all);
+        if names.is_empty() {
+            return Ok(false);
+        }
+        self.take_answers()?;
+        self.use_own_charset(place)?;
+        let listed: Vec<String> = names.iter().map(|name| quote_hex(name)).collect();
+        let question = format!(
+            "SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_TYPE <> 'PROCEDURE' AND ROUTINE_NAME IN ({})",
+            listed.join(",")
+        );
+        let rows = self.connection.fetch(question.as_bytes()).map_err(|error| self.failed(error, place))?;
+        let count = rows.into_iter().flatten().next().flatten();
+        Ok(count.as_deref() != Some(b"0"))
     }
 
     /// The source has restarted behind the position: its temporary tables are gone, and a new session of ours has none.
@@ -191,6 +233,15 @@ mod tests {
             let found = rows_part(&all).map(|at| &text[all[at].offset..all[at].end]);
             assert_eq!(found, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn names_that_may_be_called() {
+        let text = b"SELECT f (1), `g`(2), d.h(3), x FROM t WHERE a IN (4)";
+        let all: Vec<_> = tokens(text, &Dialect::mariadb(u32::MAX)).collect();
+        let mut found: Vec<_> = names_of_calls(&all).into_iter().map(String::from_utf8_lossy).collect();
+        found.sort();
+        assert_eq!(found, ["IN", "d", "f", "g", "h"]);
     }
 
     #[test]
