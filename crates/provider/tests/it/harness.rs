@@ -7,6 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
+use self::cargo::cargo;
+
+#[path = "../../../sandbox/tests/it/cargo.rs"]
+mod cargo;
+
 struct Built {
     program: PathBuf,
     library: PathBuf,
@@ -23,7 +28,7 @@ fn built() -> &'static Built {
 
 /// Builds the shared library: a test run alone does not, so an existing one may be old.
 fn build_library(folder: &Path) -> PathBuf {
-    let mut build = Command::new(env!("CARGO"));
+    let mut build = cargo();
     build.args(["build", "--quiet", "--locked", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")]);
     build.arg("--target-dir").arg(folder.parent().unwrap());
     if folder.ends_with("release") {

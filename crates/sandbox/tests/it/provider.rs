@@ -2,8 +2,12 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Once;
+
+use self::cargo::cargo;
+
+#[path = "cargo.rs"]
+mod cargo;
 
 /// Builds the provider's library and the witness: `cargo test` puts neither where servers find it. With all libraries, which
 /// are compiled already, with the same features, where the whole workspace is tested.
@@ -33,7 +37,7 @@ pub fn build_in(target: &Path, packages: &[&str]) -> PathBuf {
     let Folders { profile_folder, .. } = folders();
     // The folder of the profile `dev` has another name.
     let profile = if profile_folder == "debug" { "dev" } else { &profile_folder };
-    let mut build = Command::new(env!("CARGO"));
+    let mut build = cargo();
     build.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     build.args(["build", "--quiet", "--locked"]).args(packages);
     build.args(["--profile", profile, "--target-dir"]);

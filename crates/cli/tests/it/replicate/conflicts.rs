@@ -296,7 +296,7 @@ fn conflicts_in_a_large_transaction() {
 fn kills_among_conflicts() {
     let seed: u64 =
         env::var("HORTATOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(process::id()));
-    let kills: u32 = env::var("HORTATOR_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(9);
+    let kills: u32 = env::var("HORTATOR_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
     eprintln!("HORTATOR_SEED={seed} HORTATOR_KILLS={kills}");
     let mut dice = Dice::new(seed);
     let fan_in = under("overwrite", &[], "");
