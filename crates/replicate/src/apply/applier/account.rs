@@ -47,7 +47,7 @@ impl Applier {
                 place: place.to_owned(),
                 found: format!(
                     "the character set {charset}, which the statement ran in, does not have the letters of {}: run it on the \
-                     target by hand, events with DISABLE ON SLAVE, then `skip` it",
+                     target by hand, and disable its event there, then `skip` it",
                     String::from_utf8_lossy(&text)
                 ),
             }),

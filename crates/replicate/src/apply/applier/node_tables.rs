@@ -26,7 +26,7 @@ fn named_engine(all: &[Token<'_>], dialect: &Dialect) -> Option<String> {
     let head = &all[..rows_index(all).unwrap_or(all.len())];
     let depths = depths(head);
     let options = (0..head.len()).filter(|at| depths[*at] == 0 && head[*at].is_word(b"ENGINE"));
-    options.filter_map(|at| name_of(value_at(head, at + 1)?, dialect)).last()
+    options.filter_map(|at| name_of(value_at(head, at + 1)?, dialect)).next_back()
 }
 
 /// The name of the table that a statement creates, for a message; `None` of other statements and of temporary tables.
