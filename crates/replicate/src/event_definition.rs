@@ -1,4 +1,5 @@
-//! Events of the source are disabled on the target, and keep their definer: ALTER EVENT gives an event the account that runs it.
+//! Events of the source are disabled on the target, and keep their definer: ALTER EVENT gives an event the account that runs it
+//! where it names none.
 
 use hortator_load::lexer::{Dialect, Kind, Token, tokens};
 
@@ -24,9 +25,20 @@ pub(crate) fn event_name<'t>(text: &'t [u8], dialect: &Dialect) -> Result<Option
     Ok(Some(name))
 }
 
-/// The statement that disables an event. `create` is what SHOW CREATE EVENT says of it.
-pub(crate) fn disable_event(name: &[u8], create: &[u8], dialect: &Dialect) -> Vec<u8> {
-    let definer = read(create, dialect).and_then(|found| found.definer).unwrap_or_default();
+/// Where a definer can be put into a statement that changes an event and names none. `None` of another statement.
+pub(crate) fn definer_place(text: &[u8], dialect: &Dialect) -> Option<usize> {
+    let mut head = tokens(text, dialect);
+    let verb = head.next().filter(|verb| verb.is_word(b"ALTER"))?;
+    head.next()?.is_word(b"EVENT").then_some(verb.end)
+}
+
+/// The definer in what SHOW CREATE EVENT says, as `DEFINER=…`; empty where it has none.
+pub(crate) fn definer<'t>(create: &'t [u8], dialect: &Dialect) -> &'t [u8] {
+    read(create, dialect).and_then(|found| found.definer).unwrap_or_default()
+}
+
+/// The statement that disables an event. `definer` is as [`definer`] has it.
+pub(crate) fn disable_event(name: &[u8], definer: &[u8]) -> Vec<u8> {
     [b"ALTER ".as_slice(), definer, if definer.is_empty() { b"" } else { b" " }, b"EVENT ", name, b" DISABLE ON SLAVE"]
         .concat()
 }
@@ -144,8 +156,24 @@ mod tests {
             ("CREATE DEFINER=`role` EVENT `e` ON SCHEDULE", "ALTER DEFINER=`role` EVENT d.e DISABLE ON SLAVE"),
             ("CREATE EVENT `e` ON SCHEDULE AT 1 DO SELECT 1", "ALTER EVENT d.e DISABLE ON SLAVE"),
         ] {
-            let found = disable_event(b"d.e", create.as_bytes(), &Dialect::mariadb(u32::MAX));
+            let definer = definer(create.as_bytes(), &Dialect::mariadb(u32::MAX));
+            let found = disable_event(b"d.e", definer);
             assert_eq!(String::from_utf8(found).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn places_of_definers() {
+        for (text, expected) in [
+            ("ALTER EVENT e ENABLE", Some("ALTER|")),
+            ("/* c */ alter/**/event e DO SELECT 1", Some("/* c */ alter|")),
+            ("/*!50106 ALTER */ EVENT e ENABLE", Some("/*!50106 ALTER|")),
+            ("ALTER DEFINER=a@b EVENT e ENABLE", None),
+            ("CREATE EVENT e ON SCHEDULE AT 1 DO ALTER EVENT f ENABLE", None),
+            ("ALTER TABLE event ADD a INT", None),
+        ] {
+            let place = definer_place(text.as_bytes(), &Dialect::mariadb(u32::MAX));
+            assert_eq!(place.map(|at| format!("{}|", &text[..at])).as_deref(), expected, "{text}");
         }
     }
 }

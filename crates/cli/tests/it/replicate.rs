@@ -1,5 +1,6 @@
 //! `hortator replicate` on the command line: several servers into one, errors that stop one source, kills of everything.
 
+mod chain;
 mod cluster;
 pub mod compared;
 mod conflicts;

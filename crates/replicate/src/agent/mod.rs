@@ -18,6 +18,7 @@ mod lag;
 mod log_watch;
 mod rate;
 mod retry;
+mod same_server;
 mod session;
 mod side_connection;
 mod source_task;
@@ -26,6 +27,7 @@ mod target_watch;
 mod tracker;
 mod uncommitted;
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -139,6 +141,7 @@ impl Agent {
             lock_waits: Arc::default(),
             queue_limit_bytes: (QUEUES_BYTES / sources.len().max(1)).clamp(SMALLEST_QUEUE_BYTES, LARGEST_QUEUE_BYTES),
             copies: copying::CopySlots::default(),
+            token: RandomState::new().build_hasher().finish(),
             sources: sources.clone(),
         });
         let make = |source| Arc::new(SourceTask::new(source, target.clone(), notices.clone()));

@@ -11,6 +11,7 @@ use hortator_mysql::{BinlogRequest, BinlogStream, ConnectOptions, Connection};
 
 use super::copying;
 use super::hold::Reached;
+use super::same_server;
 use super::source_task::{SourceTask, Wish};
 use super::status::SourceState;
 use super::tracker::Phase;
@@ -153,6 +154,7 @@ impl<'t> Session<'t> {
         let options = ConnectOptions { read_timeout: Some(SILENCE_LIMIT), ..self.host.clone() };
         let cannot = |error| source::Error::Server { doing: "connecting to the source".to_owned(), error };
         let mut connection = Connection::open(&options).map_err(cannot)?;
+        same_server::check(task, &mut connection)?;
         let rules = rules_for(task, &mut connection)?;
         let mut applier = applier.with_rules(rules.clone());
         let at = match applier.position() {

@@ -55,6 +55,8 @@ pub(super) struct Target {
     pub(super) queue_limit_bytes: usize,
     /// Copies that are under way.
     pub(super) copies: CopySlots,
+    /// A number that no other agent has.
+    pub(super) token: u64,
     /// All sources.
     pub(super) sources: Vec<SourceOptions>,
 }

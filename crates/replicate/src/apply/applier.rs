@@ -1,5 +1,6 @@
 //! One connection that applies one source's transactions in their order.
 
+mod account;
 mod begun;
 mod charset;
 mod conversion;
@@ -9,6 +10,7 @@ mod large;
 mod merged;
 mod misfit;
 mod moved_column;
+mod node_tables;
 mod position;
 mod prepare;
 mod resolve;
@@ -412,9 +414,10 @@ impl Applier {
                     self.enter_session(event, query, before, place)?;
                     self.check_conversion(query, place)?;
                     let event = self.changed_event(&query.text, place)?;
+                    let account = self.account(query, place)?;
                     if !self.create_merged(query, place)? {
-                        let done = match self.connection.execute(&text_to_run(query)) {
-                            Err(error) if query.error_code == 0 && is_done(&query.text, &error) => Ok(()),
+                        let done = match self.connection.execute(&text_to_run(query, account.as_deref())) {
+                            Err(error) if is_done(query, &error) => Ok(()),
                             done => done.map(drop),
                         };
                         self.check_as_source(done, query.error_code, place)?;

@@ -85,12 +85,15 @@ pub(super) fn changed_event(
     Ok(event_name(text, &dialect).map(|name| name.map(<[u8]>::to_vec)))
 }
 
-/// Keeps an event from running on the target too, in the session in which the statement ran that has created or changed it.
-pub(super) fn disable_event(connection: &mut Connection, name: &[u8]) -> Result<(), Error> {
-    let dialect = dialect(connection)?;
-    let rows = connection.fetch(&[b"SHOW CREATE EVENT ".as_slice(), name].concat())?;
-    let create = rows.into_iter().next().and_then(|row| row.into_iter().nth(CREATE_COLUMN).flatten());
-    connection.execute(&event_definition::disable_event(name, &create.unwrap_or_default(), &dialect)).map(drop)
+/// The definer of an event, as `DEFINER=…` in UTF-8, asked in a session that may have another character set.
+pub(super) fn event_definer(connection: &mut Connection, name: &[u8]) -> Result<Vec<u8>, Error> {
+    let dialect = Dialect { charset: Charset::from_name(b"utf8mb4"), ..dialect(connection)? };
+    // The server takes all of the text for one of the event's character set, and the definer in it is in UTF-8.
+    connection.execute(b"SET SESSION character_set_results = NULL")?;
+    let rows = connection.fetch(&[b"SHOW CREATE EVENT ".as_slice(), name].concat());
+    connection.execute(b"SET SESSION character_set_results = utf8mb4")?;
+    let create = rows?.into_iter().next().and_then(|row| row.into_iter().nth(CREATE_COLUMN).flatten());
+    Ok(event_definition::definer(&create.unwrap_or_default(), &dialect).to_vec())
 }
 
 const SHORT_EVENT: &[u8] = b"EVENT";

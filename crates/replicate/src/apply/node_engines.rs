@@ -16,13 +16,27 @@ pub(crate) fn stays_on_node(connection: &mut Connection, engine: &str) -> Result
     if engine.eq_ignore_ascii_case("InnoDB") {
         return Ok(false);
     }
+    let mode = mode(connection)?;
+    Ok(mode.is_some_and(|mode| !replicates(&mode, engine)))
+}
+
+/// Whether the server is a node.
+///
+/// # Errors
+/// As for any statement.
+pub(crate) fn is_node(connection: &mut Connection) -> Result<bool, Error> {
+    Ok(mode(connection)?.is_some())
+}
+
+/// `wsrep_mode` of a node; `None` of a server that is none.
+fn mode(connection: &mut Connection) -> Result<Option<String>, Error> {
     let settings = texts(connection, SETTINGS)?;
     let value = |name: &str| {
         let row = settings.iter().find(|row| row[0].eq_ignore_ascii_case(name));
         row.map(|row| row[1].as_str()).unwrap_or_default()
     };
     let is_node = value("WSREP_ON") == "ON" && !matches!(value("WSREP_PROVIDER"), "" | "none");
-    Ok(is_node && !replicates(value("WSREP_MODE"), engine))
+    Ok(is_node.then(|| value("WSREP_MODE").to_owned()))
 }
 
 /// Whether `wsrep_mode` names an engine.

@@ -21,8 +21,20 @@ const OWN_TABLES: [&str; 3] = [TABLE, RECORD_TABLE, STAGED_TABLE];
 const REPLACE: &[u8] = b"REPLACE INTO ";
 const UPDATE: &[u8] = b"UPDATE ";
 const DELETE: &[u8] = b"DELETE FROM ";
-/// What stands before the name of such a table in a statement that changes its rows.
-const CHANGES: [&[u8]; 5] = [REPLACE, UPDATE, DELETE, b"INSERT INTO ", b"INSERT IGNORE INTO "];
+/// What stands before the name of such a table in a statement that changes its rows, or its definition.
+const CHANGES: [&[u8]; 9] = [
+    REPLACE,
+    UPDATE,
+    DELETE,
+    b"INSERT INTO ",
+    b"INSERT IGNORE INTO ",
+    b"CREATE TABLE ",
+    CREATE_IF_MISSING,
+    b"ALTER TABLE ",
+    b"DROP TABLE IF EXISTS ",
+];
+const CREATE_IF_MISSING: &[u8] = b"CREATE TABLE IF NOT EXISTS ";
+const CREATE_SCHEMA: &[u8] = b"CREATE DATABASE IF NOT EXISTS ";
 
 /// How far a source is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,8 +68,8 @@ pub struct PositionTable {
     schema: String,
     /// Quoted schema and name.
     table: Vec<u8>,
-    /// The same of all tables of Hortator's own.
-    own_tables: [Vec<u8>; OWN_TABLES.len()],
+    /// The same of all tables of Hortator's own, and how the names begin of those in which it keeps rows for a while.
+    own_tables: Vec<Vec<u8>>,
     /// The source's name, as a literal.
     source: Vec<u8>,
 }
@@ -69,10 +81,10 @@ impl PositionTable {
     /// As for any statement.
     pub fn create(connection: &mut Connection, schema: &str, source: &str) -> Result<PositionTable, Error> {
         let table = [quote_identifier(schema), b".".to_vec(), quote_identifier(TABLE)].concat();
-        connection.execute(&[b"CREATE DATABASE IF NOT EXISTS ".as_slice(), &quote_identifier(schema)].concat())?;
+        connection.execute(&[CREATE_SCHEMA, &quote_identifier(schema)].concat())?;
         let columns = b" (source VARBINARY(255) NOT NULL PRIMARY KEY, file VARBINARY(512) NOT NULL, \
             position BIGINT UNSIGNED NOT NULL, gtid MEDIUMBLOB NOT NULL, begun LONGBLOB, before_it BLOB, temporary LONGBLOB) ENGINE=InnoDB";
-        connection.execute(&[b"CREATE TABLE IF NOT EXISTS ".as_slice(), &table, columns].concat())?;
+        connection.execute(&[CREATE_IF_MISSING, &table, columns].concat())?;
         // One of an earlier version has no such column.
         if let Err(Error::Server(_)) =
             connection.fetch(&[b"SELECT temporary FROM ".as_slice(), &table, b" LIMIT 0"].concat())
@@ -87,7 +99,7 @@ impl PositionTable {
         if !connection.fetch(&[narrow.as_slice(), &quote_string(schema)].concat())?.is_empty() {
             connection.execute(&[b"ALTER TABLE ".as_slice(), &table, b" MODIFY gtid MEDIUMBLOB NOT NULL"].concat())?;
         }
-        let own_tables = OWN_TABLES.map(|name| [quote_identifier(schema), quote_identifier(name)].join(&b'.'));
+        let own_tables = own_tables(schema);
         Ok(PositionTable { schema: schema.to_owned(), table, own_tables, source: literal(source.as_bytes()) })
     }
 
@@ -132,8 +144,22 @@ impl PositionTable {
         Ok(Some(found))
     }
 
-    /// Takes the rows of such a table out, which a source has that is a target itself: they are about its sources.
+    /// Takes out what is about such a table, which a source has that is a target itself: it is about its sources.
     pub(super) fn strip(&self, events: &mut Vec<Event>) {
+        let is_own = |event: &Event| matches!(&event.content, Content::Query(query) if self.is_written_by(&query.text));
+        if events.iter().any(is_own) {
+            let mut kept: Vec<Event> = Vec::with_capacity(events.len());
+            for event in events.drain(..) {
+                if !is_own(&event) {
+                    kept.push(event);
+                    continue;
+                }
+                while kept.last().is_some_and(is_value) {
+                    kept.pop();
+                }
+            }
+            *events = kept;
+        }
         let mut own = HashSet::new();
         for event in events.iter() {
             match &event.content {
@@ -156,11 +182,15 @@ impl PositionTable {
         }
     }
 
-    /// Whether a statement changes such a table's rows, as another agent writes it for which its target is our source: one whose
+    /// Whether a statement is about such a table, as another agent writes it for which its target is our source: rows where its
     /// account may not set the format of its log.
     pub(super) fn is_written_by(&self, text: &[u8]) -> bool {
+        if text.strip_prefix(CREATE_SCHEMA).is_some_and(|rest| rest == quote_identifier(&self.schema)) {
+            return true;
+        }
         let mut named = CHANGES.iter().filter_map(|change| text.strip_prefix(*change));
-        named.any(|rest| self.own_tables.iter().any(|table| rest.starts_with(table)))
+        let is_alone = |rest: &[u8]| !text.starts_with(b"DROP") || !rest.contains(&b',');
+        named.any(|rest| self.own_tables.iter().any(|table| rest.starts_with(table)) && is_alone(rest))
     }
 
     /// The statement that moves the position, which changes one row: none where the position on record is another one by now.
@@ -225,6 +255,19 @@ impl PositionTable {
     }
 }
 
+/// Whether it is a value for the statement behind it.
+fn is_value(event: &Event) -> bool {
+    matches!(event.content, Content::IntVar { .. } | Content::Rand { .. } | Content::UserVariable(_))
+}
+
+fn own_tables(schema: &str) -> Vec<Vec<u8>> {
+    let named = |name: &str| [quote_identifier(schema), quote_identifier(name)].join(&b'.');
+    let mut staged = named(STAGING);
+    // It goes on.
+    staged.pop();
+    OWN_TABLES.iter().map(|name| named(name)).chain([staged]).collect()
+}
+
 fn temporary(at: &SourcePosition) -> Vec<u8> {
     match at.temporary.is_empty() {
         true => b"NULL".to_vec(),
@@ -254,7 +297,7 @@ mod tests {
         let table = PositionTable {
             schema: "hortator".to_owned(),
             table: own(TABLE),
-            own_tables: OWN_TABLES.map(own),
+            own_tables: own_tables("hortator"),
             source: literal(b"a"),
         };
         let at = SourcePosition::default();
@@ -263,6 +306,14 @@ mod tests {
         }
         for (text, expected) in [
             ("INSERT IGNORE INTO `hortator`.`replicate_copied_objects` VALUES (1)", true),
+            ("CREATE DATABASE IF NOT EXISTS `hortator`", true),
+            ("CREATE TABLE IF NOT EXISTS `hortator`.`replicate_positions` (source INT)", true),
+            ("CREATE TABLE `hortator`.`replicate_staged_0_1` LIKE `d`.`t`", true),
+            ("INSERT INTO `hortator`.`replicate_staged_0_1` VALUES (1)", true),
+            ("DROP TABLE IF EXISTS `hortator`.`replicate_staged_0_1` /* generated by server */", true),
+            ("DROP TABLE IF EXISTS `hortator`.`replicate_staged_0_1`,`d`.`t` /* generated by server */", false),
+            ("CREATE DATABASE IF NOT EXISTS `hortator2`", false),
+            ("CREATE TABLE `hortator`.`other` (id INT)", false),
             ("DELETE FROM `hortator`.`other`", false),
             ("DELETE FROM `shop`.`replicate_positions`", false),
             ("SELECT 1 FROM `hortator`.`replicate_positions`", false),

@@ -2,10 +2,11 @@
 //!
 //! Source: MariaDB knowledge base, QUERY_EVENT; MySQL internals, "Query Event", status variables.
 
+use hortator_load::lexer::tokens;
 use hortator_mysql::quote_identifier;
 
 use super::collations::Collations;
-use super::invoker::with_invoker;
+use super::invoker::with_any_account;
 use super::refusal::{alters_schema, refusal, refusal_without_schema};
 use super::source_collations;
 use crate::binlog::{Content, Event, Fields, QueryEvent, UserValue};
@@ -50,7 +51,7 @@ pub(super) fn settings(
     if let Some(reason) = &query.refused {
         return Err(reason.clone());
     }
-    if let Some(reason) = refusal(&with_invoker(query), &query.dialect()) {
+    if let Some(reason) = refusal(&with_any_account(query), &query.dialect()) {
         return Err(reason.to_owned());
     }
     if query.schema.is_empty()
@@ -308,6 +309,6 @@ fn geometry(bytes: &[u8]) -> Result<Vec<u8>, String> {
 
 /// Whether a table that the statement creates would have a column of another type than on the source.
 fn would_lose_type(query: &QueryEvent, value: &UserValue) -> bool {
-    let is_create = query.text.trim_ascii_start().get(..6).is_some_and(|verb| verb.eq_ignore_ascii_case(b"CREATE"));
+    let is_create = tokens(&query.text, &query.dialect()).next().is_some_and(|verb| verb.is_word(b"CREATE"));
     is_create && matches!(value, UserValue::Geometry(name, _) if name != GEOMETRY)
 }

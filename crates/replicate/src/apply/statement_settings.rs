@@ -31,7 +31,7 @@ pub(super) fn prefix(settings: &[StatementSetting]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::apply::invoker::{text_to_run, with_invoker};
+    use crate::apply::invoker::{text_to_run, with_any_account};
     use crate::apply::refusal::{alters_schema, is_about_account, refusal};
     use crate::apply::temporary_tables::is_only_of_session;
     use crate::apply::tolerated::is_of_a_node;
@@ -42,7 +42,7 @@ mod tests {
         let text = &query.text;
         vec![
             format!("{:?}", refusal(text, &query.dialect())),
-            format!("{:?}", with_invoker(query)),
+            format!("{:?}", with_any_account(query)),
             is_about_account(query).to_string(),
             alters_schema(query).to_string(),
             is_only_of_session(query).to_string(),
@@ -73,7 +73,7 @@ mod tests {
                 let query = QueryEvent::of_text(&format!("{settings}{text}"));
                 assert_eq!(query.text, alone.text, "{settings}");
                 assert_eq!(readings(&query), readings(&alone), "{settings}{text}");
-                let (run, behind) = (text_to_run(&query), text_to_run(&alone));
+                let (run, behind) = (text_to_run(&query, None), text_to_run(&alone, None));
                 let before = run.strip_suffix(behind.as_ref()).unwrap_or_default();
                 assert!(before.starts_with(b"SET STATEMENT a") && before.ends_with(b" FOR "), "{settings}{text}");
             }

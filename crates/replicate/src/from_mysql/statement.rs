@@ -45,13 +45,18 @@ pub(super) fn for_mariadb(
         _ => false,
     };
     allow_any_way(&all, &mut edits);
+    drop_histogram(&all, &mut edits);
     match head(&all) {
+        Head::Definition { is_table: false } if only_sets_read_only(&all) => return Ok(Some(NOTHING.to_vec())),
         Head::Account if all.iter().any(has_own_plugin) => return Err(ACCOUNT),
         Head::Definition { is_table } => {
             if let Some(collation) = default_collation.and_then(collations::default_name) {
                 name_collation(&all, dialect, "utf8mb4", collation, is_table, &mut edits);
             }
             drop_encryption(&all, dialect, &mut edits);
+            if !is_table {
+                drop_read_only(&all, &mut edits);
+            }
             rename_srid(&all, &mut edits);
             drop_transaction(&all, &mut edits);
             if is_table {
@@ -159,6 +164,43 @@ fn drop_encryption(all: &[Token<'_>], dialect: &Dialect, edits: &mut Vec<Edit>) 
         if is_off {
             edits.push(Edit { start, end: value.end, text: String::new() });
         }
+    }
+}
+
+/// A statement that does nothing.
+const NOTHING: &[u8] = b"DO 0";
+/// Most tokens of ALTER DATABASE without options.
+const ALTER_SCHEMA_TOKENS: usize = 3;
+
+/// Where the option READ ONLY of a schema stands, which MariaDB does not have: who replicates writes there nevertheless.
+fn read_only_at(all: &[Token<'_>]) -> Vec<(usize, usize)> {
+    let begins = |at: &usize| all[*at].is_word(b"READ") && all.get(at + 1).is_some_and(|next| next.is_word(b"ONLY"));
+    let end = |at: usize| at + 3 + usize::from(all.get(at + 2).is_some_and(|sign| sign.is_symbol(b"=")));
+    (0..all.len()).filter(begins).map(|at| (at, end(at).min(all.len()))).collect()
+}
+
+/// Whether ALTER DATABASE has no other option.
+fn only_sets_read_only(all: &[Token<'_>]) -> bool {
+    let options = read_only_at(all);
+    let tokens: usize = options.iter().map(|(start, end)| end - start).sum();
+    !options.is_empty() && all.len() - tokens <= ALTER_SCHEMA_TOKENS
+}
+
+fn drop_read_only(all: &[Token<'_>], edits: &mut Vec<Edit>) {
+    for (start, end) in read_only_at(all) {
+        edits.push(Edit { start: all[start].offset, end: all[end - 1].end, text: String::new() });
+    }
+}
+
+/// Of ANALYZE TABLE … UPDATE HISTOGRAM and DROP HISTOGRAM, what MariaDB has is left: statistics of its own.
+fn drop_histogram(all: &[Token<'_>], edits: &mut Vec<Edit>) {
+    let begins =
+        |pair: &[Token<'_>]| (pair[0].is_word(b"UPDATE") || pair[0].is_word(b"DROP")) && pair[1].is_word(b"HISTOGRAM");
+    if let [verb, .., last] = all
+        && verb.is_word(b"ANALYZE")
+        && let Some(at) = all.windows(2).position(begins)
+    {
+        edits.push(Edit { start: all[at].offset, end: last.end, text: String::new() });
     }
 }
 

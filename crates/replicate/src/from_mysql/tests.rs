@@ -78,6 +78,25 @@ fn statements() {
             "CREATE DEFINER=CURRENT_USER EVENT e ON SCHEDULE EVERY 1 DAY DISABLE ON SLAVE DO SELECT 'DISABLE ON REPLICA'",
         ),
         ("CREATE TABLE t (id INT) ENCRYPTION='Y'", "CREATE TABLE t (id INT) ENCRYPTION='Y'"),
+        ("ALTER SCHEMA `d` READ ONLY = 1", "DO 0"),
+        ("ALTER DATABASE /*!80022 READ ONLY DEFAULT */", "DO 0"),
+        ("ALTER DATABASE d READ ONLY=0 COLLATE utf8mb4_bin READ ONLY 1", "ALTER DATABASE d  COLLATE utf8mb4_bin "),
+        ("ALTER DATABASE d COLLATE utf8mb4_bin", "ALTER DATABASE d COLLATE utf8mb4_bin"),
+        (
+            "CREATE TABLE t (`READ ONLY` INT) COMMENT 'READ ONLY = 1'",
+            "CREATE TABLE t (`READ ONLY` INT) COMMENT 'READ ONLY = 1'",
+        ),
+        ("ANALYZE TABLE t UPDATE HISTOGRAM ON a, b WITH 16 BUCKETS AUTO UPDATE", "ANALYZE TABLE t "),
+        ("analyze local table `d`.`t` drop histogram on `a`", "analyze local table `d`.`t` "),
+        ("ANALYZE TABLE t, histogram", "ANALYZE TABLE t, histogram"),
+        (
+            "INSERT INTO t SELECT 'ANALYZE TABLE t UPDATE HISTOGRAM ON a'",
+            "INSERT INTO t SELECT 'ANALYZE TABLE t UPDATE HISTOGRAM ON a'",
+        ),
+        (
+            "CREATE TABLE t (`my_row_id` bigint unsigned NOT NULL AUTO_INCREMENT /*!80023 INVISIBLE */, a INT, PRIMARY KEY (`my_row_id`))",
+            "CREATE TABLE t (`my_row_id` bigint unsigned NOT NULL AUTO_INCREMENT   INVISIBLE  , a INT, PRIMARY KEY (`my_row_id`))",
+        ),
     ] {
         assert_eq!(translated(text), Ok(expected.replace('@', NOPAD)), "{text}");
     }

@@ -12,6 +12,10 @@ pub struct SourceFacts {
     pub is_mariadb: bool,
     /// Its id.
     pub server_id: String,
+    /// Its name, port, files and id: what two connections to one server have in common, and two servers hardly ever.
+    pub identity: String,
+    /// The servers whose transactions are left out.
+    pub ignored_ids: Vec<u32>,
     /// Whether it writes a binary log.
     pub has_binary_log: bool,
     /// `binlog_format`.
@@ -120,8 +124,11 @@ fn of_first<T>(hosts: &[ConnectOptions], ask: impl Fn(&mut Connection) -> Result
     last
 }
 
+const SOURCE_VARIABLES: &[u8] = b"SELECT @@server_id, @@log_bin, @@binlog_format, @@binlog_row_image, \
+    CONCAT_WS(' ', @@hostname, @@port, @@socket, @@datadir, @@pid_file, @@server_id)";
+
 fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
-    let variables = texts(connection, b"SELECT @@server_id, @@log_bin, @@binlog_format, @@binlog_row_image")?;
+    let variables = texts(connection, SOURCE_VARIABLES)?;
     let variable = |index: usize| variables.first().and_then(|row| row.get(index)).cloned().unwrap_or_default();
     let tables = format!(
         "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.TABLES \
@@ -137,6 +144,8 @@ fn ask_source(connection: &mut Connection) -> Result<SourceFacts, Error> {
         has_binary_log: variable(1) == "1",
         format: variable(2),
         row_image: variable(3),
+        identity: variable(4),
+        ignored_ids: Vec::new(),
         overwrites: false,
         grants: first_column(connection, b"SHOW GRANTS")?,
         tables: first_column(connection, tables.as_bytes())?,

@@ -108,6 +108,14 @@ fn of_source(name: &str, facts: &SourceFacts, found: &mut Vec<Finding>) {
         );
         add(Severity::Warning, &text);
     }
+    if facts.server_id.parse().is_ok_and(|id: u32| facts.ignored_ids.contains(&id)) {
+        let text = format!(
+            "ignore_server_ids has {}, which is the source's own server_id: nothing that is written there is applied. Give the \
+             source and the server that is meant different ids",
+            facts.server_id
+        );
+        add(Severity::Warning, &text);
+    }
     if facts.overwrites && facts.row_image != "FULL" {
         let text = format!(
             "conflict is overwrite, and binlog_row_image is {}: an update of a row that the target does not have stops the \
@@ -125,8 +133,39 @@ fn of_source(name: &str, facts: &SourceFacts, found: &mut Vec<Finding>) {
     }
 }
 
+/// The names of sources that have something in common, for each of it that several have.
+fn common<'s>(
+    sources: &'s [(String, Result<SourceFacts, Error>)],
+    what: impl Fn(&'s SourceFacts) -> &'s str,
+) -> Vec<(&'s str, String)> {
+    let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, facts) in sources.iter().filter_map(|(name, facts)| Some((name, facts.as_ref().ok()?))) {
+        groups.entry(what(facts)).or_default().push(name);
+    }
+    groups
+        .into_iter()
+        .filter(|(of, names)| !of.is_empty() && names.len() > 1)
+        .map(|(of, names)| (of, names.join(", ")))
+        .collect()
+}
+
 /// What concerns several sources.
 fn of_all(sources: &[(String, Result<SourceFacts, Error>)], found: &mut Vec<Finding>) {
+    for (_, names) in common(sources, |facts| &facts.identity) {
+        let text = format!(
+            "{names} are one server, it seems: what their rules lead to one table of the target is applied twice. Take all but one \
+             out of the configuration, or give them rules that lead different tables to the target"
+        );
+        found.push(Finding { source: None, severity: Severity::Warning, text });
+    }
+    let is_ignoring = sources.iter().any(|(_, facts)| facts.as_ref().is_ok_and(|facts| !facts.ignored_ids.is_empty()));
+    for (id, names) in common(sources, |facts| &facts.server_id).into_iter().filter(|_| is_ignoring) {
+        let text = format!(
+            "{names} have the same server_id, {id}, by which the target's log tells whose a transaction is: `ignore_server_ids` of \
+             another process leaves out those of all of them. Give each server an id of its own"
+        );
+        found.push(Finding { source: None, severity: Severity::Warning, text });
+    }
     let mut owners: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, facts) in sources.iter().filter_map(|(name, facts)| Some((name, facts.as_ref().ok()?))) {
         for table in facts.tables.iter().filter(|table| !facts.with_source_column.contains(table)) {

@@ -39,7 +39,8 @@ pub fn check(options: &AgentOptions) -> Vec<Finding> {
         .map(|source| {
             let overwrites = source.conflict == ConflictPolicy::Overwrite;
             let facts = facts::of_source(&source.hosts);
-            let facts = facts.map(|facts| SourceFacts { overwrites, ..facts.under(&source.rules) });
+            let ignored_ids = source.ignore_server_ids.clone();
+            let facts = facts.map(|facts| SourceFacts { overwrites, ignored_ids, ..facts.under(&source.rules) });
             (source.name.clone(), facts)
         })
         .collect();

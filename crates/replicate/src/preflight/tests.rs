@@ -9,6 +9,8 @@ fn good_source() -> SourceFacts {
     SourceFacts {
         is_mariadb: true,
         server_id: "1".to_owned(),
+        identity: String::new(),
+        ignored_ids: vec![],
         has_binary_log: true,
         format: "ROW".to_owned(),
         row_image: "FULL".to_owned(),
@@ -135,4 +137,26 @@ fn tables_of_several_sources() {
     let found = findings(&Ok(good_target()), 1, &sources);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].text.ends_with("d.t (a, b)") && found[0].source.is_none(), "{found:?}");
+}
+
+#[test]
+fn one_server_under_two_names() {
+    let source = |identity: &str, id: &str, ignored_ids: &[u32]| SourceFacts {
+        identity: identity.to_owned(),
+        server_id: id.to_owned(),
+        ignored_ids: ignored_ids.to_vec(),
+        tables: Vec::new(),
+        ..good_source()
+    };
+    let found = |sources: [SourceFacts; 3]| {
+        let [a, b, c] = sources;
+        let sources = [("a", a), ("b", b), ("c", c)].map(|(name, facts)| (name.to_owned(), Ok(facts)));
+        findings(&Ok(good_target()), 1, &sources).into_iter().map(|one| one.text).collect::<Vec<_>>()
+    };
+    let one = found([source("x 1", "1", &[]), source("y 1", "1", &[]), source("x 1", "1", &[])]);
+    assert!(one.len() == 1 && one[0].starts_with("a, c are one server, it seems"), "{one:?}");
+    let same_id = found([source("x 1", "1", &[7]), source("y 1", "1", &[]), source("z 2", "2", &[])]);
+    assert!(same_id.len() == 1 && same_id[0].starts_with("a, b have the same server_id, 1"), "{same_id:?}");
+    let own = found([source("x 7", "7", &[7]), source("y 1", "1", &[7]), source("z 2", "2", &[])]);
+    assert!(own.len() == 1 && own[0].starts_with("ignore_server_ids has 7, which is the source's own"), "{own:?}");
 }

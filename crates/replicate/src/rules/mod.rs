@@ -116,6 +116,11 @@ impl Rules {
         self.list.iter().filter_map(Rule::to).cloned().collect()
     }
 
+    /// Whether all tables become the same as under the rules of another source.
+    pub(crate) fn lead_as(&self, other: &Rules) -> bool {
+        self.list == other.list
+    }
+
     /// Adds where other sources' tables go.
     #[must_use]
     pub fn beside(mut self, others: Vec<TablePattern>) -> Rules {

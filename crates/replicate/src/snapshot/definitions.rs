@@ -5,7 +5,7 @@ use hortator_mysql::{quote_identifier, quote_string};
 
 use super::inventory::Definition;
 use super::objects::Kind;
-use crate::event_definition::disable_event;
+use crate::event_definition::{definer, disable_event};
 
 /// The session in which definitions are made. A TIMESTAMP has no default that its definition does not show.
 pub(super) const SESSION: [&str; 3] = [
@@ -60,7 +60,8 @@ pub(super) fn statements(definition: &Definition) -> (Vec<Vec<u8>>, usize) {
     all.push(create.clone());
     if object.kind == Kind::Event {
         // In its session: ALTER EVENT replaces its character set and collation by those of the session.
-        behind.insert(0, disable_event(&object.quoted(), create, &dialect(definition, u32::MAX)));
+        let definer = definer(create, &dialect(definition, u32::MAX));
+        behind.insert(0, disable_event(&object.quoted(), definer));
     }
     if object.kind == Kind::Sequence {
         let values: Vec<&[u8]> = values.iter().map(Vec::as_slice).collect();

@@ -181,3 +181,50 @@ fn positions_that_another_process_has_moved() {
         "{log}"
     );
 }
+
+/// The rows of these would be on one node only.
+#[test]
+fn statements_whose_rows_stay_on_a_node() {
+    let fan_in = FanIn::into(1, Builder::galera(2).start_temporary().unwrap());
+    let _agent = fan_in.start();
+    let source = &fan_in.sources[0];
+    run(
+        source,
+        &[
+            "CREATE DATABASE d",
+            "CREATE TABLE d.m (id INT PRIMARY KEY) ENGINE=MyISAM",
+            "CREATE TABLE d.t (id INT PRIMARY KEY) ENGINE=InnoDB",
+            "INSERT INTO d.t VALUES (1), (2)",
+        ],
+    );
+    let statement = "SET SESSION binlog_format = STATEMENT";
+    let myisam = "CREATE TABLE d.made ENGINE=MyISAM SELECT * FROM d.t";
+    for (statements, said) in [
+        (&[myisam][..], "d.made has the engine MyISAM, and the target is a node of a cluster"),
+        (&["DROP TABLE d.made", statement, myisam], "Make it on the target by hand with the engine InnoDB"),
+        (&[statement, "INSERT INTO d.m VALUES (1)"], "d.m has the engine MyISAM"),
+        (&[statement, "UPDATE d.m, d.t SET d.m.id = 5, d.t.id = 6 WHERE d.t.id = 2"], "d.m has the engine MyISAM"),
+        (
+            &[statement, "SET STATEMENT default_storage_engine=Aria FOR CREATE TABLE d.of_default SELECT * FROM d.t"],
+            "d.of_default has the engine Aria",
+        ),
+    ] {
+        run(source, statements);
+        stops_with(&fan_in, "s1", said);
+        says_ok(&fan_in, "skip s1");
+        fan_in.wait_until("it to go on", |shown| !line_of(shown, "s1").contains("stopped"));
+    }
+    // The target has nothing of what was passed over.
+    run(source, &["DROP TABLE d.made, d.of_default", "CREATE TABLE d.made ENGINE=InnoDB SELECT * FROM d.t"]);
+    run(source, &[statement, "CREATE TABLE d.by_statement ENGINE=InnoDB SELECT * FROM d.t"]);
+    run(source, &[statement, "INSERT INTO d.by_statement VALUES (7)"]);
+    fan_in.catch_up();
+    for node in 0..2 {
+        let mut connection = fan_in.target.node(node).connect().unwrap();
+        connection.execute(b"SET SESSION wsrep_sync_wait = 15").unwrap();
+        let count = |connection: &mut hortator_mysql::Connection, table: &str| {
+            connection.fetch(format!("SELECT id FROM d.{table}").as_bytes()).unwrap().len()
+        };
+        assert_eq!(["made", "by_statement", "m"].map(|table| count(&mut connection, table)), [2, 3, 0], "node {node}");
+    }
+}

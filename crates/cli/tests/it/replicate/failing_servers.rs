@@ -220,3 +220,52 @@ fn a_right_that_is_lost() {
     fan_in.catch_up();
     fan_in.assert_equal(&["d1", "d2"]);
 }
+
+/// All of its rows would be applied twice, and a table without a key takes them.
+#[test]
+fn one_server_under_two_names() {
+    let mut fan_in = FanIn::new(1, &[]);
+    let source = |name: &str, rules: &str| {
+        let socket = fan_in.socket(0);
+        format!("[[source]]\nname = \"{name}\"\nsocket = \"{socket}\"\nuser = \"root\"\nstart = \"now\"\n{rules}")
+    };
+    let rule = |rest: &str| format!("[[source.rule]]\nmatch = \"d.*\"\n{rest}\n");
+    let twice = [fan_in.target_table(), source("s1", ""), source("s2", "")].concat();
+    let split = [fan_in.target_table(), source("s1", ""), source("s2", &rule("to = \"e.*\""))].concat();
+    fan_in.write(&twice);
+    let (shown, code) = fan_in.says("check");
+    assert!(shown.contains("warning: s1, s2 are one server, it seems") && code == Some(0), "{shown}");
+    let agent = fan_in.start();
+    // Whichever comes later.
+    let is = |shown: &str, name: &str, state: &str| line_of(shown, name).contains(state);
+    let (mut one, mut other) = ("s1", "s2");
+    fan_in.wait_until("one to stop", |shown| {
+        (one, other) = if is(shown, "s1", "running") { ("s1", "s2") } else { ("s2", "s1") };
+        is(shown, one, "running") && is(shown, other, "stopped")
+    });
+    assert!(fan_in.says("status").0.contains(&format!("{other}: the source {one} is the same server")));
+    run(&fan_in.sources[0], &["CREATE DATABASE d", "CREATE TABLE d.t (id INT)", "INSERT INTO d.t VALUES (1)"]);
+    let tables = |name: &str| {
+        texts(&fan_in.target, &format!("SELECT 1 FROM information_schema.TABLES WHERE TABLE_NAME = '{name}'")).len()
+    };
+    let rows = |table: &str| texts(&fan_in.target, &format!("SELECT id FROM {table}"));
+    fan_in.wait_until("the row", |_| tables("t") == 1 && !rows("d.t").is_empty());
+    says_ok(&fan_in, &format!("resume {other}"));
+    fan_in.wait_until("it to stop again", |shown| is(shown, other, "stopped"));
+    // As soon as the first is gone, it goes on.
+    says_ok(&fan_in, &format!("pause {one}"));
+    fan_in.wait_until("it to wait", |shown| is(shown, one, "paused"));
+    fan_in.wait_until("it to run", |shown| {
+        fan_in.says(&format!("resume {other}"));
+        is(shown, other, "running")
+    });
+    drop(agent);
+    assert_eq!(rows("d.t"), [["1"]]);
+    // Each with tables of its own.
+    run(&fan_in.target, &["DELETE FROM hortator.replicate_positions", "CREATE DATABASE e"]);
+    fs::write(fan_in.file(), split).unwrap();
+    let _agent = fan_in.start();
+    run(&fan_in.sources[0], &["CREATE TABLE d.u (id INT)", "INSERT INTO d.u VALUES (2)"]);
+    fan_in.catch_up();
+    assert_eq!([rows("d.u"), rows("e.u")], [[["2"]], [["2"]]]);
+}

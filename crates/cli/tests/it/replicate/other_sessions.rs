@@ -54,6 +54,85 @@ fn events_keep_their_definer() {
     assert_eq!(texts(&fan_in.target, STATES), [["SLAVESIDE_DISABLED"]]);
 }
 
+/// An account of the source, which the target need not have, logged in.
+fn log_in(fan_in: &FanIn, user: &str) -> Connection {
+    let source = &fan_in.sources[0];
+    run(source, &[&format!("CREATE USER `{user}`@localhost IDENTIFIED BY 'secret'")]);
+    run(source, &[&format!("GRANT ALL ON *.* TO `{user}`@localhost WITH GRANT OPTION")]);
+    let mut options = source.node(0).connect_options();
+    (options.user, options.password) = (user.to_owned(), Some("secret".into()));
+    Connection::open(&options).unwrap()
+}
+
+/// Whoever changes an event without naming a definer becomes it.
+#[test]
+fn events_of_those_who_change_them() {
+    let fan_in = FanIn::new(1, &[]);
+    let _agent = fan_in.start();
+    session(&fan_in, &["CREATE DATABASE d1"]);
+    for (user, charset) in [("app", "utf8mb4"), ("jürgen", "utf8mb4"), ("rené", "latin1"), ("表", "sjis")] {
+        let mut one = log_in(&fan_in, user);
+        let owner = format!("ALTER DEFINER='owner'@'%' EVENT {user}2 COMMENT 'x'");
+        for text in [
+            "USE d1",
+            &format!("CREATE DEFINER='owner'@'%' EVENT {user}1 ON SCHEDULE EVERY 1 DAY DO SELECT 1"),
+            &format!("CREATE DEFINER='owner'@'%' EVENT {user}2 ON SCHEDULE EVERY 1 DAY DO SELECT 1"),
+            &owner,
+        ] {
+            one.execute(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+        // Its names are ASCII from here on.
+        for text in [
+            &format!("CREATE DEFINER='owner'@'%' EVENT e_{charset}_{} ON SCHEDULE EVERY 1 DAY DO SELECT 1", user.len()),
+            &format!("SET NAMES {charset}"),
+            &format!("ALTER EVENT e_{charset}_{} ENABLE", user.len()),
+            "SET sql_mode = 'ANSI_QUOTES'",
+            &format!("/* c */ ALTER EVENT \"e_{charset}_{}\" COMMENT 'x'", user.len()),
+            &format!(
+                "SET STATEMENT max_statement_time=9 FOR ALTER EVENT e_{charset}_{0} RENAME TO f_{charset}_{0}",
+                user.len()
+            ),
+        ] {
+            one.execute(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+        // The source writes definers in UTF-8, whatever the text behind them is.
+        let n = user.len();
+        for text in [
+            format!("CREATE EVENT g_{charset}_{n} ON SCHEDULE EVERY 1 DAY DO SELECT 1"),
+            format!("CREATE PROCEDURE p_{charset}_{n}() SELECT 1"),
+            format!("CREATE VIEW v_{charset}_{n} AS SELECT 1 AS a"),
+            format!("CREATE TABLE t_{charset}_{n} (a INT)"),
+            format!("CREATE TRIGGER g_{charset}_{n} BEFORE INSERT ON t_{charset}_{n} FOR EACH ROW SET NEW.a = 1"),
+        ] {
+            one.execute(text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+        fan_in.catch_up();
+        for query in [
+            "SELECT ROUTINE_NAME, DEFINER FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'd1' ORDER BY 1",
+            "SELECT TABLE_NAME, DEFINER FROM information_schema.VIEWS WHERE TABLE_SCHEMA = 'd1' ORDER BY 1",
+            "SELECT TRIGGER_NAME, DEFINER FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA = 'd1' ORDER BY 1",
+        ] {
+            assert_eq!(texts(&fan_in.target, query), texts(&fan_in.sources[0], query));
+        }
+        let of_charset = "SELECT EVENT_NAME, DEFINER, CHARACTER_SET_CLIENT, COLLATION_CONNECTION FROM information_schema.EVENTS \
+                          ORDER BY 1";
+        assert_eq!(texts(&fan_in.target, of_charset), texts(&fan_in.sources[0], of_charset));
+    }
+    assert_eq!(texts(&fan_in.target, STATES), [["SLAVESIDE_DISABLED"]]);
+    // The letters of who runs it are none of the statement's.
+    let mut one = log_in(&fan_in, "żaba");
+    for text in ["USE d1", "SET NAMES latin1", "ALTER EVENT app1 ENABLE"] {
+        one.execute(text.as_bytes()).unwrap();
+    }
+    stops_with(
+        &fan_in,
+        "s1",
+        "the character set latin1, which the statement ran in, does not have the letters of `żaba`",
+    );
+    skip(&fan_in, "s1");
+    fan_in.catch_up();
+}
+
 #[test]
 fn names_in_brackets() {
     let fan_in = FanIn::new(1, &[]);

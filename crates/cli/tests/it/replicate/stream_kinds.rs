@@ -12,7 +12,7 @@ use super::fan_in::{FanIn, run, texts};
 use super::line_of;
 
 /// Streams that are not for all formats: statements have no one result, or a server refuses to write them as such.
-const FORMATS: &[(&str, &[&str])] = &[
+pub(super) const FORMATS: &[(&str, &[&str])] = &[
     ("rows_from_a_file", &["ROW", "MIXED"]),
     ("sequences", &["ROW", "MIXED"]),
     ("unsafe_statements", &["ROW", "MIXED"]),
@@ -20,7 +20,7 @@ const FORMATS: &[(&str, &[&str])] = &[
 /// Transactions of a stream that are passed over before the next one.
 const SKIPS_LIMIT: usize = 5;
 
-fn streams() -> Vec<PathBuf> {
+pub(super) fn streams() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../replicate/testdata/streams");
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -29,7 +29,7 @@ fn streams() -> Vec<PathBuf> {
 }
 
 /// Runs a stream on the source; what goes wrong there.
-fn write(fan_in: &FanIn, schema: &str, format: &str, text: &str) -> Vec<String> {
+pub(super) fn write(fan_in: &FanIn, schema: &str, format: &str, text: &str) -> Vec<String> {
     let source = fan_in.sources[0].node(0);
     let file = source.data_dir().join("rows.txt").display().to_string();
     let mut connection = source.connect().unwrap();

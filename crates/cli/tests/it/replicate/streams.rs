@@ -285,12 +285,23 @@ fn tables_that_are_not_there_are_dropped() {
     let source = &fan_in.sources[0];
     run(
         source,
-        &["CREATE DATABASE d1", "CREATE TABLE d1.a (id INT)", "CREATE SEQUENCE d1.s", "CREATE VIEW d1.v AS SELECT 1"],
+        &[
+            "CREATE DATABASE d1",
+            "CREATE TABLE d1.a (id INT)",
+            "CREATE SEQUENCE d1.s",
+            "CREATE VIEW d1.v AS SELECT 1",
+            "CREATE VIEW d1.w AS SELECT 1",
+            "CREATE VIEW d1.x AS SELECT 1",
+        ],
     );
+    fan_in.catch_up();
     let mut connection = source.node(0).connect().unwrap();
     for statement in ["DROP TABLE d1.none, d1.a", "DROP SEQUENCE d1.none, d1.s", "DROP VIEW d1.none, d1.v"] {
         connection.execute(statement.as_bytes()).unwrap_err();
     }
+    // And where only the target lacks them, as before a statement that comes once more.
+    run(&fan_in.target, &["DROP VIEW d1.w, d1.x"]);
+    run(source, &["/* c */ DROP VIEW d1.w", "/*!50100 DROP VIEW */ d1.x"]);
     fan_in.catch_up();
     fan_in.assert_equal(&["d1"]);
     assert!(texts(&fan_in.target, "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd1'").is_empty());

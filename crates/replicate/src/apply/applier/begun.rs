@@ -5,12 +5,11 @@ use hortator_load::checkpoint::Outcome;
 use super::charset::SessionCharset;
 use super::{Applier, describe};
 use crate::apply::collations::Collations;
-use crate::apply::definition::{Begun, changed_event, disable_event};
+use crate::apply::definition::Begun;
 use crate::apply::error::Error;
 use crate::apply::position_table::SourcePosition;
 use crate::apply::statement_session::{is_without_effect, needs_collations, settings};
 use crate::binlog::{Content, Event, QueryEvent};
-use crate::query::first_value;
 use crate::transaction::{End, Transaction};
 
 impl Applier {
@@ -165,30 +164,6 @@ impl Applier {
             let _ = self.record_begun(Begun::of_rows(text), "rows that cannot be rolled back");
         }
         error
-    }
-
-    /// The event that a statement is about to create or change, by its name: it must not run on the target too, what it does
-    /// on the source comes from there.
-    pub(super) fn changed_event(&mut self, text: &[u8], place: &str) -> Result<Option<Vec<u8>>, Error> {
-        let asked = changed_event(&mut self.connection, text).map_err(|error| self.failed(error, place))?;
-        let name = asked.map_err(|found| Error::Event { place: place.to_owned(), found })?;
-        if name.is_some() && self.runs_events(place)? {
-            let found = "the target runs events, and would run this one too before it is disabled: SET GLOBAL \
-                         event_scheduler = OFF there";
-            return Err(Error::Event { place: place.to_owned(), found: found.to_owned() });
-        }
-        Ok(name)
-    }
-
-    /// Keeps it from running.
-    pub(super) fn disable_event(&mut self, name: &[u8], place: &str) -> Result<(), Error> {
-        self.take_answers()?;
-        disable_event(&mut self.connection, name).map_err(|error| self.failed(error, place))
-    }
-
-    fn runs_events(&mut self, place: &str) -> Result<bool, Error> {
-        let asked = first_value(&mut self.connection, b"SELECT @@global.event_scheduler");
-        asked.map(|state| state == "ON").map_err(|error| self.failed(error, place))
     }
 }
 

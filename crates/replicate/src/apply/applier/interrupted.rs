@@ -7,13 +7,16 @@ use crate::apply::statement_session::is_without_effect;
 use crate::binlog::{Content, Event};
 
 /// Errors with which a source ends a statement at any of its rows. A replica does not run such a statement (seen with 10.11, which
-/// writes 1053, 1317, 1927 and 1969).
-const INTERRUPTIONS: [u16; 7] = [
+/// writes 1053, 1317, 1927 and 1969); but for those of locks, where it runs all of it and has more rows than the source then.
+const INTERRUPTIONS: [u16; 10] = [
     1053, // ER_SERVER_SHUTDOWN
     1158, // ER_NET_READ_ERROR
     1160, // ER_NET_ERROR_ON_WRITE
     1184, // ER_NEW_ABORTING_CONNECTION
+    1205, // ER_LOCK_WAIT_TIMEOUT
+    1213, // ER_LOCK_DEADLOCK
     1317, // ER_QUERY_INTERRUPTED
+    1614, // ER_XA_RBDEADLOCK
     1927, // ER_CONNECTION_KILLED
     1969, // ER_STATEMENT_TIMEOUT
 ];

@@ -60,6 +60,7 @@ impl Applier {
         }
         // Behind the rules: what they leave out needs none.
         self.check_interrupted(events, place)?;
+        self.check_nodes(events, place)?;
         self.name_collations(events, place)?;
         self.convert_times(events, &format, place)
     }

@@ -28,6 +28,8 @@ pub(super) struct KnownEngines {
     functions: Option<FunctionSet>,
     /// Whether it has any table that cannot roll back, and when it was asked.
     others: Option<(bool, Instant)>,
+    /// Whether it is a node of a cluster.
+    pub(super) is_node: Option<bool>,
 }
 
 fn begins_with_any(text: &[u8], words: &[&[u8]]) -> bool {
@@ -36,7 +38,7 @@ fn begins_with_any(text: &[u8], words: &[&[u8]]) -> bool {
 }
 
 /// The tables that a statement names as those that it writes; `None` where it does not tell them.
-fn written(info: &StatementInfo, schema: &[u8]) -> Option<Vec<TableName>> {
+pub(super) fn written(info: &StatementInfo, schema: &[u8]) -> Option<Vec<TableName>> {
     let named = info.tables.iter().chain(&info.changes);
     let named: Vec<TableName> = named
         .map(|table| TableName {
