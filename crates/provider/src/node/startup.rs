@@ -264,7 +264,7 @@ impl Node {
         let log = self.log().ok_or(CallbackError)?;
         let members = vec![self.own_member()];
         let (history_uuid, seqno, number, appended) = {
-            let mut order_state = lock(&self.order);
+            let mut order_state = self.order_of_start();
             let OrderState { order, .. } = order_state.as_mut().ok_or(CallbackError)?;
             let (seqno, number) = (order.seqno + 1, order.view_number + 1);
             let mut bytes = entry::encode_view(number, &members);
