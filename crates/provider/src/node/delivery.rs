@@ -70,14 +70,14 @@ impl Delivery {
 }
 
 impl Node {
-    /// Orders the next entry of the log. Some: deliver it.
+    /// Orders the next entry of the log of a single node that starts. Some: deliver it.
     pub(super) fn order_next(
         &self,
         index: Index,
         stamp: Stamp,
         entry: Entry,
     ) -> Result<Option<Delivery>, CallbackError> {
-        let mut order_state = lock(&self.order);
+        let mut order_state = self.order_of_start();
         let order = &mut order_state.as_mut().ok_or(CallbackError)?.order;
         let verdict = order.apply_entry(index, stamp, &entry);
         let seqno = stamp.seqno;

@@ -143,6 +143,8 @@ pub struct Node {
     toi_seqnos: Mutex<HashMap<u64, (i64, bool)>>,
     recv_queue: RecvQueue,
     inconsistency: Inconsistency,
+    /// The server has asked for a connection to a cluster.
+    has_tried_to_connect: AtomicBool,
     /// The Raft driver's handle, while the node is connected.
     cluster: Mutex<Option<Arc<ClusterHandle>>>,
     /// `wsrep_sst_donor`.
@@ -284,6 +286,7 @@ impl Node {
             toi_seqnos: Mutex::default(),
             recv_queue: RecvQueue::default(),
             inconsistency: Inconsistency::new(saved.map_or(-1, |saved| saved.resolved_upto)),
+            has_tried_to_connect: AtomicBool::new(false),
             cluster: Mutex::default(),
             donor: Mutex::default(),
             donations: Mutex::default(),

@@ -1,5 +1,6 @@
 //! Pauses the node for a global read lock or a backup, and waits for causal reads.
 
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering as Atomic;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,19 @@ impl Node {
                 return if is_done { seqno } else { self.commit_monitor.last_released().max(0) };
             }
             seqno = reached(&order);
+        }
+    }
+
+    /// The order of a single node that starts, and applies its log, outside of a pause: nobody else holds that back.
+    pub(super) fn order_of_start(&self) -> MutexGuard<'_, Option<OrderState>> {
+        loop {
+            let order = lock(&self.order);
+            // A pause begins under the lock.
+            if !self.recv_queue.holds_start() {
+                return order;
+            }
+            drop(order);
+            self.recv_queue.wait_while_start_is_held();
         }
     }
 

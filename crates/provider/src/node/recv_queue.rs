@@ -230,6 +230,23 @@ impl RecvQueue {
             && !state.queue.iter().any(|work| matches!(work, Work::Leave))
     }
 
+    /// Whether a pause holds back what a starting node applies. Not while it leaves.
+    pub(super) fn holds_start(&self) -> bool {
+        self.holds(&self.lock())
+    }
+
+    /// Waits until it does not.
+    pub(super) fn wait_while_start_is_held(&self) {
+        let mut state = self.lock();
+        while self.holds(&state) {
+            state = self.wait(state);
+        }
+    }
+
+    fn holds(&self, state: &State) -> bool {
+        self.is_held.load(Ordering::SeqCst) && !state.queue.iter().any(|work| matches!(work, Work::Leave))
+    }
+
     /// A pause has begun or ended.
     pub(super) fn hold(&self, is_held: bool) {
         self.is_held.store(is_held, Ordering::SeqCst);

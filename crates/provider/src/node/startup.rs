@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering as Atomic;
 use std::time::Duration;
 
 use super::cluster::{self, ClusterHandle, ClusterStatus, Command, StartMode};
@@ -48,6 +49,9 @@ impl Node {
         if self.gate.state() == GateState::Failed {
             return Err(Error::Failed);
         }
+        // The server keeps the wish for a new cluster, of its start or of a `gcomm://`, for all later connects.
+        let is_first = !self.has_tried_to_connect.swap(true, Atomic::SeqCst);
+        let is_new = is_new && (is_first || hosts.is_empty());
         let hard_state = HardState::read(&self.setup.data_dir)?;
         let others: Vec<String> = hard_state
             .iter()
@@ -260,7 +264,7 @@ impl Node {
         let log = self.log().ok_or(CallbackError)?;
         let members = vec![self.own_member()];
         let (history_uuid, seqno, number, appended) = {
-            let mut order_state = lock(&self.order);
+            let mut order_state = self.order_of_start();
             let OrderState { order, .. } = order_state.as_mut().ok_or(CallbackError)?;
             let (seqno, number) = (order.seqno + 1, order.view_number + 1);
             let mut bytes = entry::encode_view(number, &members);

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use hortator_sandbox::{Builder, Node, Sandbox, State};
 
-use crate::cluster_fixture::{Writers, assert_logged, remove_provider_files, since, wait_for};
-use crate::{provider, set_options, signal, try_signal};
+use crate::cluster_fixture::{Writers, assert_logged, remove_provider_files, since, size, wait_for};
+use crate::{is_alive, provider, run, set_options, signal, try_signal};
 
 /// A stopped (SIGSTOP) process of the state transfer script, the donor's or the joiner's.
 struct Script<'a> {
@@ -133,5 +133,76 @@ fn a_joiner_does_not_wait_for_a_donor_that_is_gone() {
 
     cluster.start().unwrap();
     writers.wait_for_more();
+    writers.stop(&cluster);
+}
+
+/// The donor, and its `rsync` of tables, which is stopped: its server holds the global read lock of the transfer.
+fn stopped_rsync(sandbox: &Sandbox) -> (Node<'_>, u32) {
+    let started = Instant::now();
+    loop {
+        let found = sandbox.nodes().find_map(|node| Some((node, rsync_of(node)?)));
+        // It may have been at its end.
+        if let Some((_, pid)) = found.filter(|(_, pid)| try_signal(*pid, "-STOP") && is_alive(*pid)) {
+            return (found.unwrap().0, pid);
+        }
+        assert!(started.elapsed() < Duration::from_secs(180), "nobody gives its state");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn rsync_of(donor: Node<'_>) -> Option<u32> {
+    let data = donor.data_dir().display().to_string();
+    let is_one = |pid: &u32| {
+        let command_line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words: Vec<_> = command_line.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
+        words[0].ends_with("rsync")
+            && words.iter().any(|word| word.starts_with("rsync://"))
+            && words.iter().any(|word| word.starts_with(&data))
+    };
+    let entries = fs::read_dir("/proc").unwrap();
+    entries.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok()).find(is_one)
+}
+
+/// Its server ends the pause of the transfer only while it takes itself for the donor.
+#[test]
+fn a_donor_that_loses_the_quorum_while_it_sends_comes_back() {
+    provider::build();
+    let cluster = Builder::cluster(3).start_temporary().unwrap();
+    let joiner = cluster.node(2);
+    let writers = Writers::on(&cluster, &[0, 1]);
+    let state = |node: Node<'_>| node.wsrep_status().and_then(|status| status.local_state);
+    for sends_while_isolated in [true, false] {
+        joiner.stop().unwrap();
+        remove_provider_files(joiner);
+        let from = since(joiner, 0).len();
+        let (started, donor) = while_it_starts(joiner, || {
+            let (donor, rsync) = stopped_rsync(&cluster);
+            let before = since(donor, 0).len();
+            set_options(donor, "gmcast.isolate=1");
+            wait_for("the cut", || state(donor).as_deref() == Some("Initialized"));
+            if sends_while_isolated {
+                signal(rsync, "-CONT");
+                wait_for("the end of its script", || since(donor, before).contains("SST sent"));
+                set_options(donor, "gmcast.isolate=0");
+            } else {
+                set_options(donor, "gmcast.isolate=0");
+                wait_for("its links", || since(donor, before).contains("linked to node"));
+                signal(rsync, "-CONT");
+            }
+            donor
+        });
+        if started.is_err() {
+            // It has not heard of its donor for too long.
+            assert_ended(joiner, started, &since(joiner, from), &["the donor, node", NOT_RECEIVED]);
+            joiner.start().unwrap();
+        }
+        let is_synced = |node: Node<'_>| node.wsrep_status().is_some_and(|status| status.is_synced());
+        wait_for("the donor", || is_synced(donor));
+        wait_for("all nodes", || cluster.nodes().all(|node| is_synced(node) && size(node).as_deref() == Some("3")));
+        writers.wait_for_more();
+        // The next pause of that server is no part of the last one.
+        run(donor, &["FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES"]);
+        writers.wait_for_more();
+    }
     writers.stop(&cluster);
 }

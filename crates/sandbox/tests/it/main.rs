@@ -26,6 +26,7 @@ mod node_faults;
 mod parent;
 mod partitions;
 mod provider;
+mod read_locks;
 mod releases;
 mod rest;
 mod retention;

@@ -228,6 +228,29 @@ fn a_node_with_an_invalid_cluster_address_can_get_a_valid_one() {
     wait_for("its row", || ask(second, "SELECT id FROM d.t") == [["1"]]);
 }
 
+/// The server keeps the wish of a refused `gcomm://` for a new cluster.
+#[test]
+fn a_node_that_was_refused_a_new_cluster_can_join_its_own() {
+    let cluster = with_table(Builder::cluster(3));
+    // The first one was started with that wish.
+    for (round, node) in [2, 0].map(|index| cluster.node(index)).into_iter().enumerate() {
+        let address = ask(node, "SELECT @@wsrep_cluster_address").concat().concat();
+        let from = since(node, 0).len();
+        run(node, &["SET GLOBAL wsrep_cluster_address = 'gcomm://'"]);
+        assert!(since(node, from).contains("It may not be safe to bootstrap the cluster from this node"));
+        wait_for("its leave", || size(cluster.node(1)).as_deref() == Some("2"));
+        run(cluster.node(1), &[&format!("INSERT INTO d.t VALUES ({round})")]);
+        run(node, &[&format!("SET GLOBAL wsrep_cluster_address = '{address}'")]);
+        wait_for("its return", || cluster.nodes().all(|node| size(node).as_deref() == Some("3")));
+        let expected: Vec<String> = (0..=round).map(|id| id.to_string()).collect();
+        wait_for("the rows", || ask(node, "SELECT id FROM d.t ORDER BY id").concat() == expected);
+        // The server has forgotten and found its position meanwhile.
+        node.kill().unwrap();
+        node.start().unwrap();
+        cluster.nodes().for_each(|node| assert_eq!(ids(node), expected));
+    }
+}
+
 #[test]
 fn fragments_of_another_node_are_kept_by_a_node_that_was_away() {
     let cluster = with_table(Builder::cluster(3));

@@ -125,3 +125,20 @@ fn another_thread_replaces_one_that_panics() {
     });
     assert!(!receiving.is_connected());
 }
+
+#[test]
+fn a_start_waits_for_the_end_of_a_pause_unless_the_node_leaves() {
+    let receiving = connected();
+    assert!(!receiving.holds_start());
+    receiving.hold(true);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| receiving.wait_while_start_is_held());
+        thread::sleep(Duration::from_millis(50));
+        assert!(receiving.holds_start() && !waiting.is_finished());
+        receiving.hold(false);
+    });
+    receiving.hold(true);
+    receiving.disconnect();
+    assert!(!receiving.holds_start());
+    receiving.wait_while_start_is_held();
+}
