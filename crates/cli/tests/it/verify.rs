@@ -204,3 +204,48 @@ fn passwords_of_both_endpoints_are_used_and_not_in_the_process_list() {
     assert!(command_line.contains("checker@localhost") && !command_line.contains("s3cret"), "{command_line}");
     assert_tells(&outcome, 0, &[]);
 }
+
+/// A server's own limit of results (`SET GLOBAL`) cuts without an error: two sessions of Hortator saw one row of each table,
+/// and one of two foreign keys.
+#[test]
+fn a_server_that_limits_results_hides_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let server = Builder::standalone().dir(place.path()).create("limit").unwrap();
+    let node = server.node(0);
+    let socket_path = node.socket();
+    let execute = |statement: &str| drop(node.connect().unwrap().execute(statement.as_bytes()).unwrap());
+    for schema in ["a", "b"] {
+        execute(&format!("CREATE DATABASE {schema}"));
+        execute(&format!("CREATE TABLE {schema}.same (id INT PRIMARY KEY)"));
+        execute(&format!("CREATE TABLE {schema}.t (id INT, v INT)"));
+        execute(&format!("INSERT INTO {schema}.t VALUES (1, 1), (2, 2), (3, 3)"));
+    }
+    execute("UPDATE b.t SET v = 4 WHERE id = 3");
+    execute("SET GLOBAL sql_select_limit = 1");
+    let endpoints = ["a", "b"].map(|schema| format!("{}?database={schema}", socket(&socket_path)));
+    let compared = run({
+        let mut command = verify(&[&endpoints[0], &endpoints[1], "-uroot"]);
+        command.arg("--rows-only");
+        command
+    });
+    assert_eq!(compared.status, Some(3), "{}", said(&compared));
+    assert!(said(&compared).contains("only in the second: (id = '3', v = '4')"), "{}", said(&compared));
+
+    let dump = place.path().join("dump.sql");
+    fs::write(
+        &dump,
+        "CREATE DATABASE keyed; USE keyed; CREATE TABLE p (id INT PRIMARY KEY);\n\
+         CREATE TABLE c1 (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id));\n\
+         CREATE TABLE c2 (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id));\n\
+         INSERT INTO p VALUES (1), (2);\nINSERT INTO c1 VALUES (1, 1);\nINSERT INTO c2 VALUES (1, 1), (2, 9);\n\
+         SELECT id FROM p;\n",
+    )
+    .unwrap();
+    let mut load = hortator("load");
+    load.args(["--no-defaults", "-uroot", "--foreign-keys=deferred", "-S"]).arg(&socket_path).arg(&dump);
+    let loaded = run(load);
+    assert_ne!(loaded.status, Some(0), "{}", loaded.messages);
+    assert!(loaded.messages.contains("1 of 2 constraint(s) violated"), "{}", loaded.messages);
+    // The dump's own session has the server's limit, as with the client.
+    assert_eq!(said(&loaded), "id\n1\n");
+}

@@ -70,8 +70,11 @@ pub struct Connection {
     broken: Option<Error>,
 }
 
+/// A server can have a `sql_select_limit` of its own, and cuts results without an error.
+const WHOLE_RESULTS: &[u8] = b"SET SESSION sql_select_limit = 18446744073709551615";
+
 impl Connection {
-    /// Connects and authenticates.
+    /// Connects and authenticates. SELECTs of the session give all of their rows, whatever the server's `sql_select_limit` is.
     ///
     /// # Errors
     /// [`Error::Connect`] when nobody answers, [`Error::Server`] when the server refuses (a wrong password, an
@@ -93,6 +96,7 @@ impl Connection {
             sent_ahead: VecDeque::new(),
             broken: None,
         };
+        connection.execute(WHOLE_RESULTS)?;
         if let Some(command) = &options.init_command {
             connection.execute(command.as_bytes())?;
         }

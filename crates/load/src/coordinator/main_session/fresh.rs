@@ -69,8 +69,8 @@ impl FreshSession {
             checkpoints.claim(connection, MAIN_SESSION)?;
         }
         connection.stay_awake();
-        let questions = [b"SELECT 1 LIMIT 0".to_vec(), b"SET SESSION wait_timeout = DEFAULT".to_vec()];
-        connection.fetch_each(&questions)?;
+        let defaults = b"SET SESSION wait_timeout = DEFAULT, sql_select_limit = DEFAULT";
+        connection.fetch_each(&[b"SELECT 1 LIMIT 0".to_vec(), defaults.to_vec()])?;
         let changes = connection.take_session_changes();
         tracker.apply(&changes, &[], true);
         Ok(())
