@@ -22,7 +22,7 @@ fn cluster(nodes: usize) -> Temporary {
     // What a crash leaves to be applied again.
     let builder = Builder::cluster(nodes).set("innodb_flush_log_at_trx_commit", "0");
     let builder = builder.set("innodb_flush_log_at_timeout", "20").set("innodb_log_buffer_size", "256M");
-    let cluster = builder.set("wsrep_slave_threads", "2").start_temporary().unwrap();
+    let cluster = builder.start_temporary().unwrap();
     define(&cluster, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)"]);
     cluster
 }
