@@ -210,7 +210,7 @@ fn passwords_of_both_endpoints_are_used_and_not_in_the_process_list() {
 #[test]
 fn a_server_that_limits_results_hides_nothing() {
     let place = tempfile::tempdir().unwrap();
-    let server = Builder::standalone().dir(place.path()).create("limit").unwrap();
+    let server = Builder::standalone().start_temporary().unwrap();
     let node = server.node(0);
     let socket_path = node.socket();
     let execute = |statement: &str| drop(node.connect().unwrap().execute(statement.as_bytes()).unwrap());
