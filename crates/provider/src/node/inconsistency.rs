@@ -136,8 +136,7 @@ impl Inconsistency {
         (state.apply_error, state.is_own_statement) = (Some(apply_error), is_own);
     }
 
-    /// Waits for the vote result. None: there is no vote. If the nodes do not skip the seqno, the error stays: the others
-    /// must know that they cannot leave the cluster to this node.
+    /// Waits for the vote result. None: there is no vote.
     fn wait_for_result(&self, apply_error: ApplyError) -> Option<VoteResult> {
         let mut state = self.lock();
         let result = loop {
@@ -147,9 +146,7 @@ impl Inconsistency {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         };
-        if result.is_none_or(|result| result.is_skipped_by(apply_error.error)) {
-            state.apply_error = None;
-        }
+        state.apply_error = None;
         result
     }
 
@@ -213,7 +210,6 @@ impl Node {
         let is_right =
             result.is_skipped_by(apply_error.error) && self.inconsistency.wrongly_applied(seqno - 1).is_none();
         if !is_right {
-            self.inconsistency.raise(apply_error, is_own);
             self.mark_tables_inconsistent();
             return false;
         }

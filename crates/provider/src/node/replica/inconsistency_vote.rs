@@ -33,7 +33,7 @@ impl<H: Host> Replica<H> {
             let member_status = statuses.iter().find(|member_status| member_status.member_id == member_id);
             member_status.map_or(InconsistencyVote::Unknown, |member_status| vote_of(member_status, seqno))
         };
-        let votes: Vec<InconsistencyVote> = self.voting_members(seqno).into_iter().map(vote_by).collect();
+        let votes: Vec<InconsistencyVote> = self.voting_members().into_iter().map(vote_by).collect();
         let witnesses = self.witnesses();
         let voters = self.hard_state.voters.len() - witnesses;
         let has_most_votes = self.has_most_votes();
@@ -73,26 +73,18 @@ impl<H: Host> Replica<H> {
         2 * membership.votes_of(|node| !is_witness(node) && has_reported(node)) > all
     }
 
-    /// The present members of the view, and linked voters that are not in the view, or not yet. A node that leaves counts only
-    /// if its result is known: it may apply nothing more. Not witnesses, which apply nothing.
-    fn voting_members(&self, seqno: i64) -> Vec<Uuid> {
+    /// The present members of the view, and linked voters that are not in the view, or not yet. Not witnesses, which
+    /// apply nothing.
+    fn voting_members(&self) -> Vec<Uuid> {
         let members: Vec<Uuid> =
             self.host.with_order(|order| order.members().iter().map(|member| member.id).collect()).unwrap_or_default();
         let members = members.into_iter().filter(|member_id| self.is_member_present(*member_id));
-        let votes = |is_leaving: bool, member_status: &MemberStatus| {
-            !is_leaving || vote_of(member_status, seqno) != InconsistencyVote::Unknown
-        };
-        let linked = self
-            .peers
-            .iter()
-            .filter(|(node, peer)| peer.unlinked_since_ms.is_none() && self.hard_state.voters.contains_key(node));
-        let voters = linked.filter_map(|(_, peer)| {
-            let (member_status, _) = peer.status.as_ref()?;
-            votes(peer.is_leaving, member_status).then_some(member_status.member_id)
+        let voters = self.peers.iter().filter(|(node, peer)| {
+            peer.unlinked_since_ms.is_none() && !peer.is_leaving && self.hard_state.voters.contains_key(node)
         });
-        let own = self.member_status();
-        let own = votes(self.leave.is_leaving, &own).then_some(own.member_id);
-        let mut all: Vec<Uuid> = members.chain(voters).chain(own).collect();
+        let voters =
+            voters.filter_map(|(_, peer)| peer.status.as_ref()).map(|(member_status, _)| member_status.member_id);
+        let mut all: Vec<Uuid> = members.chain(voters).chain(std::iter::once(self.host.member_id())).collect();
         all.retain(|member_id| !member_id.is_undefined());
         all.sort_unstable();
         all.dedup();
@@ -107,10 +99,9 @@ impl<H: Host> Replica<H> {
         self.host.check_vote_results();
     }
 
-    /// A vote result may be behind entries for which there is no room before it is known. A leader that leaves orders nothing
-    /// more, and decides the votes of the others.
+    /// A vote result may be behind entries for which there is no room before it is known.
     pub(super) fn scan_vote_results(&mut self, from: Index) {
-        if self.host.apply_error().is_none() && !self.leave.is_leaving {
+        if self.host.apply_error().is_none() {
             return;
         }
         let mut next = from.max(self.ordered.scanned_upto.next());

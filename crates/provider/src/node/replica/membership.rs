@@ -51,22 +51,12 @@ impl<H: Host> Replica<H> {
         next.is_some_and(|voters| self.propose_voters(voters))
     }
 
-    /// The next voter to remove: first one that could not apply a write set, since the others have its rows.
+    /// The next voter to remove.
     pub(super) fn leaver(&self) -> Option<NodeId> {
         let voters = &self.hard_state.voters;
-        let peers = self.peers.iter().filter(|(node, peer)| peer.is_leaving && voters.contains_key(node));
-        let own = (self.leave.is_leaving && voters.len() > 1).then(|| self.own_node());
-        let all: Vec<NodeId> = peers.map(|(node, _)| *node).chain(own).collect();
-        all.iter().find(|node| self.has_apply_error(**node)).or(all.first()).copied()
-    }
-
-    /// Whether a write set has failed on the node, and the nodes have not voted to skip it, as far as this one knows.
-    fn has_apply_error(&self, node: NodeId) -> bool {
-        if node == self.own_node() {
-            return self.host.apply_error().is_some();
-        }
-        let status = self.peers.get(&node).and_then(|peer| peer.status.as_ref());
-        status.is_some_and(|(member_status, _)| member_status.apply_error.is_some())
+        let leaver = self.peers.iter().find(|(node, peer)| peer.is_leaving && voters.contains_key(node));
+        let own = || (self.leave.is_leaving && voters.len() > 1).then(|| self.own_node());
+        leaver.map(|(node, _)| *node).or_else(own)
     }
 
     /// Takes a vote of a voter that leaves, or of one that is gone. True: a change is in flight.
@@ -170,9 +160,7 @@ impl<H: Host> Replica<H> {
             })
         };
         if node == self.own_node() || is_linked && has_answered() {
-            // One that could not apply a write set may have wrong tables: the vote tells.
-            let has_tables = self.has_tables(node) && !self.has_apply_error(node);
-            return if has_tables { Presence::Present } else { Presence::WithoutTables };
+            return if self.has_tables(node) { Presence::Present } else { Presence::WithoutTables };
         }
         // The link may be re-established, or be new with a new leader.
         let led_since = self.leader_duties.as_ref().map_or(0, |leader_duties| leader_duties.since_ms);
@@ -261,7 +249,7 @@ pub(super) type Voters = BTreeMap<NodeId, (String, u8)>;
 pub(super) enum Presence {
     /// It is present.
     Present,
-    /// It is present and waits for an SST, could not apply a write set, or is a witness: it could not continue alone.
+    /// It is present and waits for an SST, or is a witness: it could not continue alone.
     WithoutTables,
     /// Unknown for now: wait a moment.
     Unknown,

@@ -218,7 +218,7 @@ impl World {
     }
 
     fn fail_apply(&mut self, slot: Slot) {
-        let are_well = self.nodes.len() >= 2 && self.nodes.keys().all(|slot| self.is_well(*slot));
+        let are_well = self.nodes.len() >= 3 && self.nodes.keys().all(|slot| self.is_well(*slot));
         let has_one = self.nodes.keys().any(|slot| self.host(*slot).is_some_and(|host| host.fails_at.is_some()));
         if !are_well || has_one {
             return;

@@ -63,11 +63,6 @@ fn sim_state_transfers() {
 }
 
 #[test]
-fn sim_votes() {
-    run("sim_votes", 60, |seed| World::new(Settings::votes(seed)).run());
-}
-
-#[test]
 fn sim_weights() {
     run("sim_weights", 60, |seed| World::new(Settings::weights(seed)).run());
 }

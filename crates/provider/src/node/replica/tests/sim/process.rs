@@ -150,8 +150,6 @@ pub struct Process {
     /// Its start is over: it orders entries.
     pub is_running: bool,
     pub failed: Option<String>,
-    /// It has failed, and begins to leave.
-    pub gives_up_vote: bool,
     pub facts: Vec<Fact>,
     pub is_verbose: bool,
     /// `pc.ignore_sb`.
@@ -205,7 +203,6 @@ impl Process {
             supervisor: Supervisor::default(),
             is_running: is_witness,
             failed: None,
-            gives_up_vote: false,
             facts: Vec::new(),
             is_verbose: false,
             ignores_quorum: false,

@@ -92,14 +92,7 @@ impl Process {
     pub fn end_inconsistent(&mut self, seqno: i64) {
         self.save(SavedState::running(Uuid::UNDEFINED, Uuid::UNDEFINED));
         let _ = self.gate.fail();
-        self.end_and_leave(&format!("inconsistency vote on seqno {seqno}"));
-    }
-
-    /// The process gives up its vote, ends, and is started again.
-    fn end_and_leave(&mut self, text: &str) {
-        self.failed.get_or_insert(text.to_owned());
-        self.commands.push(Command::Leave);
-        self.gives_up_vote = true;
+        self.end(&format!("inconsistency vote on seqno {seqno}"));
     }
 
     pub fn tables_at(&self) -> Option<Gtid> {
@@ -271,19 +264,17 @@ impl Process {
         let apply_error = ApplyError::new(seqno, b"a simulated error");
         if let Some(result) = self.inconsistency.result(seqno) {
             (self.fails_at, self.has_asked) = (None, false);
+            self.inconsistency.abandon_vote();
             if !result.is_skipped_by(apply_error.error) {
-                self.inconsistency.raise(apply_error, false);
                 self.end_inconsistent(seqno);
                 return None;
             }
-            self.inconsistency.abandon_vote();
             self.inconsistency.set_resolved_upto(seqno);
             return Some(true);
         }
         if self.is_single_node || self.has_asked && self.inconsistency.apply_error().is_none() {
             // There is no vote: the server leaves, and applies the seqno after its restart.
-            let _ = self.gate.fail();
-            self.end_and_leave("no vote on an apply error");
+            self.end("no vote on an apply error");
             return None;
         }
         if !self.has_asked {

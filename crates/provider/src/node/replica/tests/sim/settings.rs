@@ -212,21 +212,6 @@ impl Settings {
         Self::usual(seed, &faults).with_nodes(3)
     }
 
-    /// Mostly two nodes that vote on what one of them cannot apply, while they leave and crash.
-    pub fn votes(seed: u64) -> Self {
-        let faults = [
-            (6, InjectedFault::FailApply),
-            (4, InjectedFault::Leave),
-            (1, InjectedFault::LeaveAll),
-            (1, InjectedFault::Crash),
-            (1, InjectedFault::BreakLink),
-            (1, InjectedFault::Stop),
-            (2, InjectedFault::ApplySlowly),
-        ];
-        let nodes = Rng::new(seed ^ 0x5A5A).one_of(&[2, 2, 2, 3]).unwrap();
-        Self { nodes, ..Self::usual(seed, &faults) }
-    }
-
     /// Nodes of two releases: upgrades and downgrades, beside most other faults.
     pub fn upgrades(seed: u64) -> Self {
         let faults = [

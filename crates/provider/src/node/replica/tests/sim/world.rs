@@ -3,7 +3,6 @@
 mod health;
 mod lifecycle;
 mod node;
-mod votes;
 
 use std::collections::BTreeMap;
 
@@ -41,8 +40,6 @@ const STALL_MS: u64 = 50;
 const CALM_LIMIT_MS: u64 = 120_000;
 /// Steps of one replica at one time: more would mean that it never waits.
 const STEPS_LIMIT: usize = 1_000;
-/// A leaving node waits this long for the others.
-const LEAVE_TIMEOUT_MS: u64 = 10_000;
 
 /// The place of a node: its address stays, its process and its files may be others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -398,7 +395,6 @@ impl World {
         let has_new_lineage = std::mem::take(&mut host.has_new_lineage);
         let has_new_protocol = std::mem::take(&mut host.has_new_protocol);
         let (has_work, has_left) = (!host.queue.is_empty(), host.status.has_left);
-        let gives_up_vote = std::mem::take(&mut host.gives_up_vote);
         for (to, frame) in outbox {
             self.send(slot, slot_of(to), frame);
         }
@@ -414,10 +410,6 @@ impl World {
             let apply_ms = node.apply_ms;
             let in_ms = self.rng.between(0, 2 + apply_ms);
             self.at(in_ms, Event::Apply { slot, process });
-        }
-        if gives_up_vote {
-            self.nodes.get_mut(&slot).expect("nodes stay").is_leaving = true;
-            self.at(LEAVE_TIMEOUT_MS, Event::LeaveTimeout { slot, process });
         }
         if has_left && self.nodes[&slot].is_leaving {
             self.at(1, Event::LeaveTimeout { slot, process });

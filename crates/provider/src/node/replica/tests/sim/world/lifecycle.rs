@@ -182,7 +182,7 @@ impl World {
         replica.host.is_held = true;
         replica.host.commands.push(Command::Leave);
         node.is_leaving = true;
-        self.at(LEAVE_TIMEOUT_MS, Event::LeaveTimeout { slot, process });
+        self.at(10_000, Event::LeaveTimeout { slot, process });
         self.arrive(slot, Arrival::Time);
     }
 }
