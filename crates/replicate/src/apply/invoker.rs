@@ -21,10 +21,15 @@ const KINDS: [&[u8]; 8] = [b"SQL", b"VIEW", b"TRIGGER", b"EVENT", b"PROCEDURE", 
 /// Where the definer stands in a definition, if it has letters beyond ASCII: the source has put it there (seen with 10.11).
 fn written_definer(query: &QueryEvent) -> Option<Range<usize>> {
     let dialect = Dialect { charset: Charset::from_name(b"utf8mb4"), ..query.dialect() };
-    let head: Vec<Token<'_>> = tokens(&query.text, &dialect).take(HEAD_TOKENS).collect();
     let is_either = |token: &Token<'_>, words: &[&[u8]]| words.iter().any(|word| token.is_word(word));
-    let verb = head.first().filter(|verb| is_either(verb, &[b"CREATE", b"ALTER"]))?;
+    let mut all = tokens(&query.text, &dialect);
+    let verb = all.next().filter(|verb| is_either(verb, &[b"CREATE", b"ALTER"]))?;
+    let head: Vec<Token<'_>> = all.take(HEAD_TOKENS).collect();
     let sign = head.windows(2).position(|pair| pair[0].is_word(b"DEFINER") && pair[1].is_symbol(b"="))? + 1;
+    if head[..sign].iter().any(|token| is_either(token, &KINDS)) {
+        // It stands in the body.
+        return None;
+    }
     // Behind the account's first word, which may be any.
     let behind = (sign + 2..head.len()).find(|at| is_either(&head[*at], &KINDS))?;
     // That of ALTER EVENT is as it was typed.

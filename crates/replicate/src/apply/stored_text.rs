@@ -12,8 +12,6 @@ const KINDS: [(&[u8], bool); 7] = [
     (b"EVENT", true),
     (b"TABLE", false),
 ];
-/// Words with which a table's definition brings rows.
-const ROWS: [&[u8]; 3] = [b"SELECT", b"VALUE", b"VALUES"];
 /// Words with which ALTER TABLE may compute values of the rows that are there.
 const COMPUTED: [&[u8]; 4] = [b"ADD", b"AS", b"CHECK", b"SELECT"];
 
@@ -29,10 +27,10 @@ pub(super) fn is_only_stored(all: &[Token<'_>]) -> bool {
 
 /// Where the rows begin that CREATE TABLE brings.
 pub(super) fn rows_index(all: &[Token<'_>]) -> Option<usize> {
-    // Partitions have VALUES LESS THAN and VALUES IN.
+    // Partitions have VALUES LESS THAN and VALUES IN; columns may be called so.
     let brings = |pair: &[Token<'_>]| {
-        let is_of_partition = pair[1].is_word(b"LESS") || pair[1].is_word(b"IN");
-        ROWS.iter().any(|word| pair[0].is_word(word)) && !is_of_partition
+        let is_values = pair[0].is_word(b"VALUE") || pair[0].is_word(b"VALUES");
+        pair[0].is_word(b"SELECT") || is_values && (pair[1].is_symbol(b"(") || pair[1].is_word(b"ROW"))
     };
     all.windows(2).position(brings)
 }

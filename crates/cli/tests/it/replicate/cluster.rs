@@ -203,7 +203,6 @@ fn statements_whose_rows_stay_on_a_node() {
         (&[myisam][..], "d.made has the engine MyISAM, and the target is a node of a cluster"),
         (&["DROP TABLE d.made", statement, myisam], "Make it on the target by hand with the engine InnoDB"),
         (&[statement, "INSERT INTO d.m VALUES (1)"], "d.m has the engine MyISAM"),
-        (&[statement, "UPDATE d.m, d.t SET d.m.id = 5, d.t.id = 6 WHERE d.t.id = 2"], "d.m has the engine MyISAM"),
         (
             &[statement, "SET STATEMENT default_storage_engine=Aria FOR CREATE TABLE d.of_default SELECT * FROM d.t"],
             "d.of_default has the engine Aria",

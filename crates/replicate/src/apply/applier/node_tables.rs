@@ -6,7 +6,6 @@ use hortator_load::lexer::{Dialect, Token, tokens};
 
 use super::Applier;
 use super::statement_engines::written;
-use super::temporary::possible_tables;
 use crate::apply::error::Error;
 use crate::apply::node_engines::{is_node, stays_on_node, stays_on_node_text};
 use crate::apply::statement_settings::prefix;
@@ -88,9 +87,12 @@ impl Applier {
         if !info.is(Trait::WritesRows) {
             return Ok(None);
         }
-        // Of several tables it is not told which are written.
-        let names =
-            written(&info, &query.schema).unwrap_or_else(|| possible_tables(&all, &query.schema).into_iter().collect());
+        // Of several tables it is not told which are written, and those that are read may have any engine.
+        let Some(names) = written(&info, &query.schema) else { return Ok(None) };
+        if self.temporary.open.named_by(query).is_some() {
+            // It may hide a table.
+            return Ok(None);
+        }
         for name in names {
             let Some(engine) = self.target_table(&name)?.and_then(|table| table.local_engine) else { continue };
             return Ok(Some(
