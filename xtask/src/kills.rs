@@ -1,9 +1,10 @@
 //! One load that is killed and resumed repeatedly, with its server: more often than in the usual tests.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context, bail};
+
+use crate::cargo::cargo;
 
 /// The default number of kills.
 const KILLS: &str = "120";
@@ -14,7 +15,7 @@ pub(crate) fn run(repository: &Path, kills: Option<&str>) -> anyhow::Result<()> 
     if kills.parse::<u32>().is_err() {
         bail!("`{kills}` is not a number of kills");
     }
-    let mut tests = Command::new(env!("CARGO"));
+    let mut tests = cargo();
     tests.current_dir(repository).env("HORTATOR_KILLS", kills);
     tests.args(["test", "--locked", "--package", "hortator", "--test", "it", "--", "killed_again", "--nocapture"]);
     if !tests.status().context("cannot run cargo")?.success() {

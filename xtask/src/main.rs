@@ -1,5 +1,7 @@
 //! Repository tasks for which cargo has no command: [`TASKS`].
 
+#[path = "../../crates/sandbox/tests/it/cargo.rs"]
+mod cargo;
 mod deb;
 mod fire;
 mod jobs;

@@ -8,6 +8,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::cargo::cargo;
+
 /// Names a folder that has bin/mysqld already.
 const FOLDER_VARIABLE: &str = "HORTATOR_MYSQL";
 /// Read by `crates/cli/tests/it/target.rs`.
@@ -45,7 +47,7 @@ pub(crate) fn run(repository: &Path) -> anyhow::Result<()> {
             bail!("no MySQL server: set the folder that has bin/mysqld in {FOLDER_VARIABLE}");
         }
     }
-    let mut tests = Command::new(env!("CARGO"));
+    let mut tests = cargo();
     tests.current_dir(repository).env(TEST_VARIABLE, &folder).env(SEEDS.0, SEEDS.1);
     tests.args(["test", "--locked", "--package", "hortator", "--test", "it", "--", "--include-ignored"]).args(MODULES);
     for test in NOT_ON_MYSQL {

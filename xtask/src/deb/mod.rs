@@ -10,6 +10,8 @@ use std::process::Command;
 
 use anyhow::{Context, bail};
 
+use crate::cargo::cargo;
+
 pub(crate) use clean_system::{copy_apt_settings, mirror};
 
 /// The version of cargo-deb that the descriptions of the packages are written for.
@@ -29,7 +31,7 @@ pub(crate) fn run(repository: &Path, arguments: impl Iterator<Item = String>) ->
         }
     }
     let cargo = || {
-        let mut cargo = Command::new(env!("CARGO"));
+        let mut cargo = cargo();
         cargo.current_dir(repository);
         cargo
     };
@@ -87,7 +89,7 @@ fn cargo_deb(repository: &Path) -> anyhow::Result<PathBuf> {
     let version = Command::new(&program).arg("--version").output();
     let is_there = version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(CARGO_DEB));
     if !is_there {
-        let mut install = Command::new(env!("CARGO"));
+        let mut install = cargo();
         install.args(["install", "cargo-deb", "--locked", "--force", "--version", CARGO_DEB, "--root"]).arg(&root);
         succeed(&mut install)?;
     }

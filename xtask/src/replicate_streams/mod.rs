@@ -22,12 +22,12 @@ mod trial;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
 
+use crate::cargo::cargo;
 use crate::mtr::suites_folder;
 use crate::mtr_as_dumps::extract::{Purpose, extract};
 use crate::mtr_as_dumps::suites::{self, Source};
@@ -135,7 +135,7 @@ impl Run<'_> {
 
 /// Builds the binary under test.
 fn build(repository: &Path) -> anyhow::Result<PathBuf> {
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = cargo();
     cargo.current_dir(repository).args(["build", "--locked", "--release", "--package", "hortator"]);
     if !cargo.status().context("cannot run cargo")?.success() {
         bail!("hortator cannot be built, see above");

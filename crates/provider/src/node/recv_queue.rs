@@ -117,7 +117,7 @@ impl RecvQueue {
     pub(super) fn connect(&self) -> bool {
         let mut state = self.lock();
         // An earlier connection is still closing.
-        while state.threads > 0 && (!state.is_connected || state.queue.iter().any(|work| matches!(work, Work::Leave))) {
+        while state.threads > 0 && (!state.is_connected || leaves(&state)) {
             state = self.wait(state);
         }
         if state.is_connected {
@@ -227,7 +227,7 @@ impl RecvQueue {
         matches!(state.queue.front(), Some(Work::NonPrimary))
             && self.is_donating.load(Ordering::SeqCst)
             && is_paused
-            && !state.queue.iter().any(|work| matches!(work, Work::Leave))
+            && !leaves(state)
     }
 
     /// Whether a pause holds back what a starting node applies. Not while it leaves.
@@ -244,7 +244,7 @@ impl RecvQueue {
     }
 
     fn holds(&self, state: &State) -> bool {
-        self.is_held.load(Ordering::SeqCst) && !state.queue.iter().any(|work| matches!(work, Work::Leave))
+        self.is_held.load(Ordering::SeqCst) && !leaves(state)
     }
 
     /// A pause has begun or ended.
@@ -256,7 +256,6 @@ impl RecvQueue {
 
     /// Waits up to `limit` for a leave. True: the node leaves.
     pub(super) fn wait_for_leave(&self, limit: Duration) -> bool {
-        let leaves = |state: &State| state.queue.iter().any(|work| matches!(work, Work::Leave));
         let state = self.lock();
         let waited = self.changed.wait_timeout_while(state, limit, |state| !leaves(state));
         leaves(&waited.unwrap_or_else(PoisonError::into_inner).0)
@@ -328,4 +327,9 @@ impl RecvQueue {
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether the node is about to leave.
+fn leaves(state: &State) -> bool {
+    state.queue.iter().any(|work| matches!(work, Work::Leave))
 }

@@ -166,6 +166,7 @@ mod tests {
             ("CREATE DEFINER=`ä` FUNCTION f() RETURNS INT RETURN 1", Some("`ä`")),
             ("CREATE DEFINER=`a`@`b` EVENT ä DO SELECT 1", None),
             ("ALTER DEFINER=`ä`@`b` EVENT e ENABLE", None),
+            ("ALTER EVENT e DO UPDATE t SET definer = 'ä', event = 1", None),
             ("CREATE TABLE definer (a INT DEFAULT 1) COMMENT 'ä'", None),
         ] {
             let mut query = QueryEvent::of_text(text);

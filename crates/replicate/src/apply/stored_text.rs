@@ -55,6 +55,7 @@ mod tests {
             ("ALTER TABLE d.t ADD a VARCHAR(9) DEFAULT (DATABASE())", false),
             ("CREATE TABLE d.t SELECT DATABASE()", false),
             ("CREATE TABLE d.t AS VALUES (f())", false),
+            ("CREATE TABLE d.t (value INT, n INT DEFAULT (NEXT VALUE FOR s))", true),
             ("INSERT INTO `table` VALUES (f())", false),
             ("INSERT INTO d.t VALUES (DATABASE())", false),
             ("", false),

@@ -1,4 +1,4 @@
-//! Cargo from within a test, as from a shell.
+//! Cargo from within a test, or a program that cargo runs, as from a shell.
 
 use std::env;
 use std::process::Command;

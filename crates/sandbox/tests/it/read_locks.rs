@@ -15,7 +15,7 @@ const ROWS: usize = 2_000;
 /// The node catches up for seconds.
 const WRITE_SETS: usize = 150;
 /// It may have caught up before the lock.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 6;
 
 fn cluster(nodes: usize) -> Temporary {
     provider::build();

@@ -9,16 +9,7 @@ use crate::apply::error::Error;
 use crate::apply::invoker::account_of;
 use crate::binlog::QueryEvent;
 use crate::event_definition::disable_event;
-use crate::query::{first_value, texts};
-
-fn hex(text: &[u8]) -> String {
-    text.iter().map(|byte| format!("{byte:02X}")).collect()
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
-    (0..text.len()).step_by(2).map(byte).collect()
-}
+use crate::query::first_value;
 
 impl Applier {
     /// The account in whose name a statement runs, as the session reads it that the statement runs in.
@@ -39,15 +30,17 @@ impl Applier {
         }
         let literal = String::from_utf8_lossy(&quote_string(&text)).into_owned();
         let converted = format!("CONVERT({literal} USING {charset})");
-        let question = format!("SELECT HEX({converted}), HEX(CONVERT({converted} USING utf8mb4))");
-        let rows = texts(&mut self.connection, question.as_bytes()).map_err(|error| self.failed(error, place))?;
-        match rows.first().map(Vec::as_slice) {
-            Some([there, back]) if *back == hex(&text) => Ok(unhex(there).unwrap_or_default()),
+        // As bytes, which are not converted for the client.
+        let question =
+            format!("SELECT CAST({converted} AS BINARY), CAST(CONVERT({converted} USING utf8mb4) AS BINARY)");
+        let rows = self.connection.fetch(question.as_bytes()).map_err(|error| self.failed(error, place))?;
+        match rows.into_iter().next().as_deref_mut() {
+            Some([Some(there), Some(back)]) if *back == text => Ok(std::mem::take(there)),
             _ => Err(Error::Event {
                 place: place.to_owned(),
                 found: format!(
                     "the character set {charset}, which the statement ran in, does not have the letters of {}: run it on the \
-                     target by hand, and disable its event there, then `skip` it",
+                     target by hand, where an event is to be disabled then, and `skip` it",
                     String::from_utf8_lossy(&text)
                 ),
             }),

@@ -50,11 +50,10 @@ impl Applier {
     pub(super) fn check_nodes(&mut self, events: &[Event], place: &str) -> Result<(), Error> {
         for (index, event) in events.iter().enumerate() {
             let Content::Query(query) = &event.content else { continue };
-            if self.table.is_written_by(&query.text) || is_of_a_node(&query.text) || !self.is_on_node(place)? {
+            if !self.is_on_node(place)? || self.table.is_written_by(&query.text) || is_of_a_node(&query.text) {
                 continue;
             }
-            let has_rows = events[index..].iter().any(|event| matches!(event.content, Content::TableMap(_)));
-            if let Some(found) = self.stays_here(query, has_rows, place)? {
+            if let Some(found) = self.stays_here(query, &events[index + 1..], place)? {
                 return Err(Error::Event { place: place.to_owned(), found });
             }
         }
@@ -70,12 +69,13 @@ impl Applier {
         Ok(self.engines.is_node == Some(true))
     }
 
-    /// Why other nodes would lack rows of a statement. `has_rows`: row events follow it.
-    fn stays_here(&mut self, query: &QueryEvent, has_rows: bool, place: &str) -> Result<Option<String>, Error> {
+    /// Why other nodes would lack rows of a statement, which these events follow.
+    fn stays_here(&mut self, query: &QueryEvent, behind: &[Event], place: &str) -> Result<Option<String>, Error> {
         let (dialect, _) = self.dialect(query, place)?;
         let all: Vec<Token<'_>> = tokens(&query.text, &dialect).collect();
         if let Some(name) = created(&query.text, &all) {
-            if !has_rows && rows_index(&all).is_none() {
+            let has_rows = || behind.iter().any(|event| matches!(event.content, Content::TableMap(_)));
+            if rows_index(&all).is_none() && !has_rows() {
                 return Ok(None);
             }
             let engine = self.engine_of_new(query, named_engine(&all, &dialect), place)?;
@@ -148,6 +148,7 @@ mod tests {
             ("CREATE TABLE t ENGINE `Aria` AS SELECT engine FROM u", Some("Aria")),
             ("CREATE TABLE t SELECT engine FROM u", None),
             ("CREATE TABLE engine (engine INT)", None),
+            ("CREATE TABLE t (`k` INT, value INT, KEY (value)) ENGINE=MyISAM SELECT 1 AS k", Some("MyISAM")),
             (
                 "CREATE TABLE t (a INT) ENGINE=InnoDB PARTITION BY HASH (a) (PARTITION p ENGINE = MyISAM)",
                 Some("InnoDB"),

@@ -74,7 +74,7 @@ fn rows_part(all: &[Token<'_>]) -> Option<usize> {
 }
 
 /// All that may be the name of a table in a statement.
-pub(super) fn possible_tables(all: &[Token<'_>], default: &[u8]) -> HashSet<TableName> {
+fn possible_tables(all: &[Token<'_>], default: &[u8]) -> HashSet<TableName> {
     let name = |at: usize| match &all.get(at)?.kind {
         Kind::Word(word) => Some(word.to_vec()),
         Kind::QuotedIdentifier(name) => Some(name.to_vec()),
