@@ -11,7 +11,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 use super::Error;
 use super::node_info::{NodeInfo, NodeState, Values};
 use super::nodes::{self, Node, Nodes, ProbeResult};
-use crate::session::make_long_lived;
+use crate::session::{BIG_SELECTS, make_long_lived};
 
 /// How long the load tries to reconnect.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -155,7 +155,9 @@ impl Targets {
             charset: "utf8mb4".to_owned(),
             ..options.clone()
         };
-        self.connect_with(internal, is_over)
+        let mut writer = self.connect_with(internal, is_over)?;
+        writer.connection.execute(BIG_SELECTS)?;
+        Ok(writer)
     }
 
     fn connect_with(

@@ -52,14 +52,18 @@ fn variables_as_bytes(flavor: Flavor) -> Vec<u8> {
 /// Variables of a session by lower-case name; `None` is NULL.
 pub(crate) type Variables = BTreeMap<String, Option<Vec<u8>>>;
 
-/// Opens a connection that the server will not close because it has nothing to do for hours, and on which each statement
-/// commits by itself, whatever the server's default is.
+/// For the load's own queries, which may join large tables, or read all of one: a server can have a `max_join_size`.
+pub const BIG_SELECTS: &[u8] = b"SET SESSION sql_big_selects = 1";
+
+/// Opens a connection for the load's own queries that the server will not close because it has nothing to do for hours, and on
+/// which each statement commits by itself, whatever the server's default is.
 ///
 /// # Errors
 /// When there is no connection.
 pub fn open_long_lived(options: &ConnectOptions) -> Result<Connection, Error> {
     let mut connection = Connection::open(options)?;
     make_long_lived(&mut connection)?;
+    connection.execute(BIG_SELECTS)?;
     Ok(connection)
 }
 
