@@ -73,7 +73,7 @@ fn foreign_keys_measures_every_loader_and_every_statement_size() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["foreign-keys", "--scale", "0.001", "--seconds", "0.1", "--only", "alone,G3,H1"];
+    let arguments = ["foreign-keys", "--scale", "0.001", "--seconds", "0.5", "--only", "alone,G3,H1"];
     let (output, page) = measured(folder.path(), &arguments, &[]);
     assert!(output.status.success(), "{}", said(&output));
     // Four loaders with foreign keys and three without; six sizes with and without.
@@ -206,7 +206,7 @@ fn stress_measures_every_cell() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let arguments = ["stress", "--seconds", "0.1", "--threads", "1,2", "--rows", "1,50", "--only", "alone,G3"];
+    let arguments = ["stress", "--seconds", "0.5", "--threads", "1,2", "--rows", "1,50", "--only", "alone,G3"];
     let (output, page) = measured(folder.path(), &[&arguments[..], &["--parents", "shared,own"]].concat(), &[]);
     assert!(output.status.success(), "{}", said(&output));
     // With and without foreign keys, two sizes, two kinds of parents; 1 and 2 threads on one node, 2 on two nodes.
@@ -279,7 +279,7 @@ fn a_profile_has_the_top_symbols_of_each_server() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = in_front(folder.path(), "perf", STAND_IN);
-    let arguments = ["stress", "--seconds", "0.2", "--threads", "1", "--rows", "1", "--only", "alone,G3", "--profile"];
+    let arguments = ["stress", "--seconds", "0.5", "--threads", "1", "--rows", "1", "--only", "alone,G3", "--profile"];
     let (output, page) = measured(folder.path(), &arguments, &[path]);
     assert!(output.status.success(), "{}", said(&output));
     let section = page.sections.iter().find(|section| section.title.starts_with("Where the servers use")).unwrap();
