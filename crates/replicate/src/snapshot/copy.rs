@@ -326,7 +326,8 @@ impl Copy<'_> {
         match (stopped, read.and_then(|read| read), summary) {
             (None, Ok(read), Ok(summary)) => check_summary(&summary, read.rows).map(|()| read),
             (None, Err(error), Ok(summary)) => {
-                if load_failed || matches!(error, Error::Ended) {
+                // A definition that has changed is the reader's own finding: it ended the load by that.
+                if matches!(error, Error::Ended) || load_failed && !matches!(error, Error::Changed(_)) {
                     Err(failure(&summary))
                 } else {
                     Err(error)

@@ -4,6 +4,7 @@
 //! names a table whose rows are not all read. What changes later is applied when the copy is done, as everything in the log.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -35,15 +36,54 @@ struct State {
     window_end: Option<LogPosition>,
     /// Tables, and where their rows were all read.
     tables: HashMap<Object, Option<LogPosition>>,
-    /// Why it does not go on.
-    failed: Option<Error>,
+    failure: Failure,
+}
+
+/// Whether the watch has ended before its time. Two threads ask: one of them is told why, the other one only that.
+#[derive(Debug, Default)]
+enum Failure {
+    #[default]
+    None,
+    /// Nobody knows yet.
+    Found(Error),
+    /// Somebody does.
+    Told,
+}
+
+impl Failure {
+    fn is_none(&self) -> bool {
+        matches!(self, Failure::None)
+    }
+
+    /// Why: for the first one who asks.
+    fn take(&mut self) -> Option<Error> {
+        match mem::take(self) {
+            Failure::Found(error) => {
+                *self = Failure::Told;
+                Some(error)
+            }
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    /// As an error of whoever waits for the watch.
+    fn check(&mut self) -> Result<(), Error> {
+        match (self.take(), &*self) {
+            (Some(error), _) => Err(error),
+            (None, Failure::None) => Ok(()),
+            (None, _) => Err(Error::Ended),
+        }
+    }
 }
 
 impl DdlWatch {
     /// Reads what comes until the queue is closed or something is found.
     pub(super) fn follow(&self, queue: &Queue) {
         let mut receiver = queue.receiver();
-        while !queue.is_closed() && self.lock().failed.is_none() {
+        while !queue.is_closed() && self.lock().failure.is_none() {
             let seen = match receiver.pop(FOLLOW_INTERVAL) {
                 Popped::Arrival(Arrival::Transaction(transaction)) => self.see(&transaction),
                 Popped::Arrival(Arrival::Idle(at)) => self.reach(&at),
@@ -61,7 +101,7 @@ impl DdlWatch {
                 | Popped::Nothing => Ok(()),
             };
             if let Err(error) = seen {
-                self.lock().failed = Some(error);
+                self.lock().failure = Failure::Found(error);
                 self.changed.notify_all();
             }
         }
@@ -110,7 +150,7 @@ impl DdlWatch {
         state.tables = tables.map(|table| (table.clone(), None)).collect();
         // What has come meanwhile stands behind `end`, and may have been taken for early: then this fails needlessly.
         state.window_end = Some(end);
-        state.failed.take().map_or(Ok(()), Err)
+        state.failure.check()
     }
 
     /// All rows of a table are read, and the log was at `end` then.
@@ -118,24 +158,24 @@ impl DdlWatch {
         self.lock().tables.insert(table.clone(), Some(end));
     }
 
-    /// Waits until the log is seen up to `end`.
+    /// Waits until the log is seen up to `end`. [`Error::Ended`]: it never will, and somebody else knows why.
     pub(super) fn wait_for(&self, end: &LogPosition, goes_on: &dyn Fn() -> Result<(), Error>) -> Result<(), Error> {
         let mut state = self.lock();
-        while state.failed.is_none() && end.is_behind(&state.reached) {
+        while state.failure.is_none() && end.is_behind(&state.reached) {
             drop(state);
             goes_on()?;
             state = self.lock();
-            if state.failed.is_none() && end.is_behind(&state.reached) {
+            if state.failure.is_none() && end.is_behind(&state.reached) {
                 let waited = self.changed.wait_timeout(state, FOLLOW_INTERVAL);
                 state = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
-        state.failed.take().map_or(Ok(()), Err)
+        state.failure.check()
     }
 
-    /// Why the copy cannot go on: once.
+    /// Why the copy cannot go on, unless somebody knows already.
     pub(super) fn take_failure(&self) -> Option<Error> {
-        self.lock().failed.take()
+        self.lock().failure.take()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -165,6 +205,8 @@ fn names(text: &[u8], table: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::super::objects::Kind;
     use super::*;
 
@@ -217,5 +259,22 @@ mod tests {
         assert!(matches!(ended, Err(Error::Ended)));
         watch.reach(&at(5)).unwrap();
         assert!(watch.wait_for(&at(5), &|| Err(Error::Ended)).is_ok());
+    }
+
+    /// The copy has taken the failure, and its reader comes to the end of the rows only then.
+    #[test]
+    fn a_watch_that_has_failed_is_not_waited_for() {
+        let watch = DdlWatch::default();
+        watch.lock().failure = Failure::Found(Error::Changed("t".to_owned()));
+        assert!(matches!(watch.take_failure(), Some(Error::Changed(_))));
+        assert!(watch.take_failure().is_none());
+        let looks = Cell::new(0);
+        let goes_on = || {
+            looks.set(looks.get() + 1);
+            assert!(looks.get() < 3, "waits for what nobody reads");
+            Ok(())
+        };
+        assert!(matches!(watch.wait_for(&at(5), &goes_on), Err(Error::Ended)));
+        assert!(matches!(watch.definitions_are_read(at(5), [].iter(), &goes_on), Err(Error::Ended)));
     }
 }
