@@ -31,6 +31,7 @@ mod source_logs;
 mod statement_settings;
 mod stream_kinds;
 mod streams;
+mod target_defaults;
 mod target_definitions;
 mod unit;
 

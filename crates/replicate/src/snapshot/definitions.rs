@@ -8,10 +8,11 @@ use super::objects::Kind;
 use crate::event_definition::{definer, disable_event};
 
 /// The session in which definitions are made. A TIMESTAMP has no default that its definition does not show.
-pub(super) const SESSION: [&str; 3] = [
+pub(super) const SESSION: [&str; 4] = [
     "SET NAMES utf8mb4",
+    "SET SESSION TRANSACTION READ WRITE",
     "SET SESSION foreign_key_checks = 0, time_zone = '+00:00', max_statement_time = 0, sql_big_selects = 1, \
-     wait_timeout = 31536000, autocommit = 1, completion_type = 0",
+     sql_safe_updates = 0, alter_algorithm = 'DEFAULT', wait_timeout = 31536000, autocommit = 1, completion_type = 0",
     BASE_MODE,
 ];
 /// What a target may not know, or not allow.

@@ -14,8 +14,10 @@ use hortator_mysql::quote_identifier;
 
 use crate::row_end;
 
-/// The session in which these literals mean what is stored. STRICT: a value that does not fit is an error.
-pub(super) const SESSION: &str = "SET NAMES utf8mb4;\nSET SESSION time_zone = '+00:00', foreign_key_checks = 0, \
+/// The session in which these literals mean what is stored. STRICT: a value that does not fit is an error. What the target has
+/// set for its clients does not count: each statement commits, and has the time that it needs.
+pub(super) const SESSION: &str = "SET NAMES utf8mb4;\nSET SESSION TRANSACTION READ WRITE;\n\
+    SET SESSION autocommit = 1, completion_type = 0, max_statement_time = 0, time_zone = '+00:00', foreign_key_checks = 0, \
     check_constraint_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES,ALLOW_INVALID_DATES';\n";
 /// Around a row with the error value of an ENUM, which no strict mode takes.
 const BEGIN_LENIENT: &str = "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES';\n";

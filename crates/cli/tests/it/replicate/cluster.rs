@@ -100,7 +100,7 @@ fn copies_into_a_cluster() {
             format!("CREATE TRIGGER {d}.counts BEFORE INSERT ON {d}.child FOR EACH ROW SET NEW.parent = NEW.parent"),
             format!("INSERT INTO {d}.parent SELECT seq, REPEAT('x', 100) FROM {d}.seq_1_to_20000"),
             // So many that the copy goes on for a while after the first rows of the parent.
-            format!("INSERT INTO {d}.child SELECT seq, seq % 20000 + 1 FROM {d}.seq_1_to_200000"),
+            format!("INSERT INTO {d}.child SELECT seq, seq % 20000 + 1 FROM {d}.seq_1_to_80000"),
             format!("INSERT INTO {d}.no_key SELECT seq % 100 FROM {d}.seq_1_to_1000"),
         ];
         run(source, &statements.each_ref().map(String::as_str));

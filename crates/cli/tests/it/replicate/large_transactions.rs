@@ -133,7 +133,7 @@ fn a_pause_in_the_middle_leaves_nothing() {
 fn kills_within_a_large_transaction() {
     let seed: u64 =
         env::var("HORTATOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(process::id()));
-    let kills: u32 = env::var("HORTATOR_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(9);
+    let kills: u32 = env::var("HORTATOR_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
     eprintln!("HORTATOR_SEED={seed} HORTATOR_KILLS={kills}");
     let mut dice = Dice::new(seed);
     let (fan_in, agent) = started(&[]);

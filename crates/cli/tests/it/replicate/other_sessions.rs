@@ -1,5 +1,4 @@
-//! Statements of sessions that read or limit them in another way: brackets around names, no default schema, another definer, a
-//! target with limits.
+//! Statements of sessions that read them in another way: brackets around names, no default schema, another definer.
 
 use std::fs;
 
@@ -198,29 +197,6 @@ fn texts_without_a_default_schema_that_are_only_stored() {
     );
     fan_in.catch_up();
     fan_in.assert_equal(&["d1"]);
-}
-
-/// A replica reads as many rows as a statement needs.
-#[test]
-fn a_target_that_limits_joins() {
-    let fan_in = FanIn::new(1, &[]);
-    run(&fan_in.target, &["SET GLOBAL max_join_size = 100"]);
-    let _agent = fan_in.start();
-    session(
-        &fan_in,
-        &[
-            "CREATE DATABASE d1",
-            "CREATE TABLE d1.t (id INT PRIMARY KEY) ENGINE=InnoDB",
-            "CREATE TABLE d1.u (a INT, b INT, PRIMARY KEY (a, b)) ENGINE=InnoDB",
-            "USE d1",
-            "INSERT INTO t SELECT seq FROM seq_1_to_50",
-            "INSERT INTO d1.u SELECT a.id, b.id FROM d1.t a, d1.t b",
-        ],
-    );
-    fan_in.catch_up();
-    let sums = "SELECT COUNT(*), SUM(a), SUM(b) FROM d1.u";
-    run(&fan_in.target, &["SET GLOBAL max_join_size = DEFAULT"]);
-    assert_eq!(texts(&fan_in.target, sums), texts(&fan_in.sources[0], sums));
 }
 
 /// The rows of one source are deleted in the place of TRUNCATE, which looks at no foreign keys.

@@ -343,7 +343,7 @@ fn sources_that_cannot_be_copied() {
 #[test]
 fn a_copy_that_is_stopped_begins_anew() {
     let mut fan_in = copied(1);
-    create_busy(&fan_in.sources[0], 1_000_000);
+    create_busy(&fan_in.sources[0], 300_000);
     // Such definitions are taken back in a mode of their own.
     run_together(
         &fan_in.sources[0],

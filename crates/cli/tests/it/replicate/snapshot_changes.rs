@@ -22,7 +22,7 @@ fn definitions_that_change_under_the_copy() {
             "CREATE DATABASE d",
             // Its rows take a while: it is copied first.
             "CREATE TABLE d.aa_large (id INT PRIMARY KEY, v VARCHAR(2000)) ENGINE=InnoDB",
-            "INSERT INTO d.aa_large SELECT seq, REPEAT('x', 2000) FROM d.seq_1_to_120000",
+            "INSERT INTO d.aa_large SELECT seq, REPEAT('x', 2000) FROM d.seq_1_to_40000",
             "CREATE TABLE d.one (id INT PRIMARY KEY) ENGINE=InnoDB",
             "CREATE TABLE d.two LIKE d.one",
             "INSERT INTO d.one VALUES (1)",

@@ -215,7 +215,7 @@ fn assert_mixed(fan_in: &FanIn) {
 
 /// Everything is killed while all sources copy into the same tables.
 fn kill_everything(fan_in: &FanIn, first_of: fn(usize) -> u32) {
-    const KILLS: u64 = 10;
+    const KILLS: u64 = 6;
     let seed = env::var("HORTATOR_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::from(process::id()));
     eprintln!("HORTATOR_SEED={seed}");
     let mut dice = Dice::new(seed);
