@@ -95,3 +95,33 @@ fn a_definition_of_another_session_ends_no_load() {
     alter.join().unwrap().unwrap();
     assert_eq!(server.rows_of_case("SELECT id, p FROM t ORDER BY id"), [["1", "1"], ["2", "NULL"]]);
 }
+
+/// The dump takes the limit off for its session, and a row of it waits longer than that.
+#[test]
+fn a_servers_limit_of_time_is_not_that_of_a_load() {
+    if target::mysql().is_some() {
+        return;
+    }
+    let server = Server::start(&[]);
+    server.reset();
+    let mut holder = server.connect();
+    for statement in [
+        "USE hortator_case",
+        "CREATE TABLE t (id INT PRIMARY KEY)",
+        "SET GLOBAL max_statement_time = 0.2",
+        "START TRANSACTION",
+        "INSERT INTO t VALUES (2)",
+    ] {
+        holder.execute(statement.as_bytes()).unwrap();
+    }
+    let dump = b"SET SESSION max_statement_time = 0;\nINSERT INTO t VALUES (1);\nINSERT INTO t VALUES (2), (3);\n";
+    let (_folder, dump) = dump_file("rows.sql", dump);
+    let load = Running::start(load_into(&server, &["--analyze", "--verify", dump.to_str().unwrap()]));
+    let waiting = "SELECT COUNT(*) = 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' \
+                   AND trx_wait_started < NOW() - INTERVAL 1 SECOND";
+    server.wait_until(waiting);
+    holder.execute(b"ROLLBACK").unwrap();
+    assert_tells(&load.finish_within(LIMIT), 0, &["loaded 3 rows"]);
+    holder.execute(b"SET GLOBAL max_statement_time = DEFAULT").unwrap();
+    assert_eq!(server.rows_of_case("SELECT id FROM t ORDER BY id"), [["1"], ["2"], ["3"]]);
+}

@@ -11,7 +11,7 @@ use hortator_mysql::{ConnectOptions, Connection, Error as ServerError};
 use super::Error;
 use super::node_info::{NodeInfo, NodeState, Values};
 use super::nodes::{self, Node, Nodes, ProbeResult};
-use crate::session::{BIG_SELECTS, make_long_lived};
+use crate::session::{lift_limits, make_long_lived};
 
 /// How long the load tries to reconnect.
 const RECONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -156,7 +156,7 @@ impl Targets {
             ..options.clone()
         };
         let mut writer = self.connect_with(internal, is_over)?;
-        writer.connection.execute(BIG_SELECTS)?;
+        lift_limits(&mut writer.connection)?;
         Ok(writer)
     }
 

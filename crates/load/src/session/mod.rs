@@ -52,8 +52,24 @@ fn variables_as_bytes(flavor: Flavor) -> Vec<u8> {
 /// Variables of a session by lower-case name; `None` is NULL.
 pub(crate) type Variables = BTreeMap<String, Option<Vec<u8>>>;
 
-/// For the load's own queries, which may join large tables, or read all of one: a server can have a `max_join_size`.
-pub const BIG_SELECTS: &[u8] = b"SET SESSION sql_big_selects = 1";
+/// Takes off what a server limits statements to (`max_join_size`, `max_statement_time`), in a session of the load's own: it
+/// may read all of a large table, and waits for other sessions of the load where the client waits for nothing.
+///
+/// # Errors
+/// What the server or the connection says.
+pub fn lift_limits(connection: &mut Connection) -> Result<(), Error> {
+    match connection.version().flavor {
+        Flavor::MariaDb => connection.execute(b"SET SESSION sql_big_selects = 1, max_statement_time = 0").map(drop),
+        Flavor::MySql => {
+            connection.execute(b"SET SESSION sql_big_selects = 1")?;
+            // Old ones don't know it.
+            match connection.execute(b"SET SESSION max_execution_time = 0") {
+                Ok(_) | Err(Error::Server(_)) => Ok(()),
+                Err(error) => Err(error),
+            }
+        }
+    }
+}
 
 /// Opens a connection for the load's own queries that the server will not close because it has nothing to do for hours, and on
 /// which each statement commits by itself, whatever the server's default is.
@@ -63,7 +79,7 @@ pub const BIG_SELECTS: &[u8] = b"SET SESSION sql_big_selects = 1";
 pub fn open_long_lived(options: &ConnectOptions) -> Result<Connection, Error> {
     let mut connection = Connection::open(options)?;
     make_long_lived(&mut connection)?;
-    connection.execute(BIG_SELECTS)?;
+    lift_limits(&mut connection)?;
     Ok(connection)
 }
 
