@@ -6,6 +6,7 @@ mod rows;
 mod shell;
 mod sql_folder;
 mod tab;
+mod tab_left_out;
 mod tab_options;
 
 use std::fs;

@@ -89,6 +89,11 @@ impl LookAhead {
         statements.next().map(|item| item.map(|item| (item, None)))
     }
 
+    /// Leaves out the rest of the file of rows that is read.
+    pub(super) fn pass_rows(&mut self) {
+        self.statements.iter_mut().for_each(Statements::pass_rows);
+    }
+
     /// Whether the next item was read ahead.
     pub(super) fn has_next(&self) -> bool {
         self.ahead.is_some()

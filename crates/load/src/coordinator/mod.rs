@@ -39,6 +39,7 @@ mod resume;
 mod row_effects;
 mod row_run;
 mod row_transaction;
+mod rows_files;
 mod saved_values;
 mod schema_guard;
 mod set_run;

@@ -15,6 +15,7 @@ use super::row_text::{RowText, RowTexts, stands_for};
 use crate::analysis::{FunctionSet, RowsStatement, SessionFacts, StatementKind, analyze};
 use crate::apply::Pool;
 use crate::cluster::Targets;
+use crate::input::delimited::RowsTable;
 use crate::lexer::{Charset, Dialect, Item, Statement, Statements, StatementsOptions};
 use crate::load::Options;
 use crate::rewriting::Rewriting;
@@ -124,6 +125,12 @@ impl Rescan {
                     self.follow(|connection| connection.execute(&[b"SET NAMES ", &name[..]].concat()).map(drop))?;
                 }
                 Err(error) if error.is_final() => return Err(error.to_string()),
+                Ok(Item::RowsFile { file }) => {
+                    let RowsTable { schema, name } = file.table.clone();
+                    if self.wanted_table(schema, name).is_none() {
+                        statements.pass_rows();
+                    }
+                }
                 Ok(Item::Quit { .. } | Item::Ignored { .. }) | Err(_) => {}
             }
             statements.set_dialect(self.dialect());
@@ -172,15 +179,20 @@ impl Rescan {
         Ok(())
     }
 
-    fn rows(&mut self, statement: &Statement, head: &InsertHead, offset: usize, dialect: &Dialect) {
-        let named = head.schema.clone().map(|schema| self.mapped(schema));
-        let Some(schema) = named.or_else(|| self.tracker.state().database.clone()) else { return };
-        let mut name = TableName { schema, table: head.table.clone() };
+    /// The table that the input means, if rows of it are looked for.
+    fn wanted_table(&self, schema: Option<Vec<u8>>, table: Vec<u8>) -> Option<(TableName, Arc<Table>)> {
+        let named = schema.map(|schema| self.mapped(schema));
+        let mut name = TableName { schema: named.or_else(|| self.tracker.state().database.clone())?, table };
         if self.folds_case {
             name.schema.make_ascii_lowercase();
             name.table.make_ascii_lowercase();
         }
-        let Some(table) = self.tables.get(&name).cloned() else { return };
+        let table = Arc::clone(self.tables.get(&name)?);
+        Some((name, table))
+    }
+
+    fn rows(&mut self, statement: &Statement, head: &InsertHead, offset: usize, dialect: &Dialect) {
+        let Some((name, table)) = self.wanted_table(head.schema.clone(), head.table.clone()) else { return };
         let columns = columns(&table, head);
         let still_wanted: Vec<usize> = (0..self.wanted.len())
             .filter(|&index| self.found[index].is_none() && self.wanted[index].table == name)

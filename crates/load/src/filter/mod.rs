@@ -8,6 +8,7 @@
 
 mod check;
 mod report;
+mod rows_file;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -153,7 +154,7 @@ impl Filter {
         let decision = self.decide(&parts, info, names)?;
         if let Decision::LeaveOut(option) = decision {
             self.check_left_out(&parts, info)?;
-            self.leave_out(option, &parts, names);
+            self.leave_out(option, &parts.scopes, names);
             return Ok(Passage::LeftOut { commits: parts.scopes.iter().any(commits) });
         }
         self.check_run(&parts, info)?;
@@ -359,14 +360,13 @@ impl Filter {
         Ok(())
     }
 
-    fn leave_out(&mut self, option: LeftOut, parts: &Parts<'_>, names: Names<'_>) {
+    fn leave_out(&mut self, option: LeftOut, scopes: &[Scope], names: Names<'_>) {
         self.is_behind_left_out = true;
-        self.has_left_out_rows |=
-            parts.scopes.iter().any(|scope| matches!(scope, Scope::Rows { .. } | Scope::Query { .. }));
+        self.has_left_out_rows |= scopes.iter().any(|scope| matches!(scope, Scope::Rows { .. } | Scope::Query { .. }));
         let mut report = self.report();
         report.left_out(option.option());
         if matches!(option, LeftOut::Only | LeftOut::Skip) {
-            for scope in &parts.scopes {
+            for scope in scopes {
                 if let Scope::Rows { target: table, .. } = scope
                     && let Some(name) = names.resolve(table)
                 {

@@ -26,6 +26,11 @@ impl Progress {
         (!self.unbounded.load(Ordering::Relaxed)).then(|| self.total_bytes.load(Ordering::Relaxed))
     }
 
+    /// So many bytes are not read.
+    pub(crate) fn pass(&self, bytes: u64) {
+        self.consumed_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     pub(crate) fn expect(&self, total_bytes: Option<u64>) {
         match total_bytes {
             Some(bytes) => {

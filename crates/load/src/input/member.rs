@@ -81,8 +81,17 @@ impl Member {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.content {
             Content::File { path, .. } => Some(path),
+            Content::Rows(file) if file.unreadable.is_some() => None,
             Content::Rows(file) => Some(&file.path).filter(|path| *path != Path::new("-")).map(PathBuf::as_path),
             Content::StandardInput | Content::Text { .. } => None,
+        }
+    }
+
+    /// The rows of a table in the folder of a dump tool: what is wrong with them is of no concern where they are left out.
+    pub(crate) fn rows_of_dump(&self) -> Option<&RowsFile> {
+        match &self.content {
+            Content::Rows(file) if file.format.is_of_dump => Some(file),
+            _ => None,
         }
     }
 

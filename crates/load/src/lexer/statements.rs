@@ -13,7 +13,7 @@ use super::dialect::Dialect;
 use super::error::{Error, Location};
 use super::leading_sets::{LEADING_SETS_LIMIT_BYTES, leading_sets_of_mode};
 use super::splitter::{Lexical, Split, Splitter, SplitterMark};
-use crate::input::delimited::{RowError, RowStatement, RowStatements};
+use crate::input::delimited::{RowError, RowStatement, RowStatements, RowsFile};
 use crate::input::{self, Content, Member, Position, Progress, Source, Window, WindowMark, settings_name};
 
 /// Largest statement unless [`StatementsOptions::statement_limit_bytes`] says otherwise: the most that max_allowed_packet can be.
@@ -24,6 +24,9 @@ pub const SOURCE_DEPTH_LIMIT: usize = 32;
 
 /// How far it is looked for the end of a statement that is read ahead.
 const READ_AHEAD_LIMIT_BYTES: usize = 64 << 10;
+
+/// Where a file begins.
+const BEGINNING: Position = Position { line: 1, byte: 0 };
 
 /// Buffers kept from [`Statements::recycle`], and their largest size.
 const SPARE_BUFFERS_LIMIT: usize = 4;
@@ -103,6 +106,11 @@ pub enum Item {
         /// Where the command is.
         location: Location,
     },
+    /// A file of rows comes. It is not open yet: see [`Statements::pass_rows`].
+    RowsFile {
+        /// The file.
+        file: Arc<RowsFile>,
+    },
     /// A client command that means nothing to a load: `status`, `print`, `warnings` and such.
     Ignored {
         /// Its long name.
@@ -121,7 +129,9 @@ pub enum Item {
 pub struct Statements {
     /// What is being read: each input is sourced by the one before it.
     inputs: Vec<Input>,
-    /// The member of rows that is being read; `inputs` is empty then.
+    /// The member of rows that comes; `inputs` is empty then, and while it is read.
+    announced: Option<Arc<RowsFile>>,
+    /// The member of rows that is being read.
     rows: Option<RowStatements>,
     /// Members to be read after these.
     waiting: VecDeque<Member>,
@@ -162,11 +172,18 @@ impl Statements {
     /// The items of these members, one member after the other, each begun with the client's defaults.
     pub fn open(members: &[Member], options: StatementsOptions) -> Result<Statements, input::Error> {
         let progress = Arc::<Progress>::default();
-        for file in members.iter().filter_map(Member::path) {
-            progress.expect(Source::measure(file)?);
+        for member in members {
+            match member.path().map(Source::measure) {
+                Some(Ok(bytes)) => progress.expect(bytes),
+                // It may be left out; else opening it says the same.
+                Some(Err(_)) if member.rows_of_dump().is_some() => {}
+                Some(Err(error)) => return Err(error),
+                None => {}
+            }
         }
         Ok(Statements {
             inputs: Vec::new(),
+            announced: None,
             rows: None,
             waiting: members.iter().cloned().collect(),
             limit_bytes: options.statement_limit_bytes,
@@ -184,7 +201,8 @@ impl Statements {
         let limit_bytes = options.statement_limit_bytes;
         let splitter = Splitter::new(options);
         let (inputs, waiting) = (vec![input], VecDeque::new());
-        Statements { inputs, rows: None, waiting, limit_bytes, splitter, progress, ordinal: 0, over: false }
+        let (announced, rows) = (None, None);
+        Statements { inputs, announced, rows, waiting, limit_bytes, splitter, progress, ordinal: 0, over: false }
     }
 
     /// The next item, if it is a statement that is in memory and not long; the place before it. Else nothing has happened. It
@@ -254,13 +272,14 @@ impl Statements {
     fn advance(&mut self) -> Result<Option<Item>, Error> {
         loop {
             let Some(input) = self.inputs.last_mut() else {
-                if self.rows.is_some() {
-                    if let Some(statement) = self.next_of_rows()? {
-                        return Ok(Some(Item::Statement(statement)));
-                    }
-                    self.rows = None;
+                if let Some(item) = self.next_of_rows()? {
+                    return Ok(Some(item));
                 }
                 let Some(member) = self.waiting.pop_front() else { return Ok(None) };
+                if let Content::Rows(file) = &member.content {
+                    self.announced = Some(Arc::clone(file));
+                    return Ok(Some(Item::RowsFile { file: Arc::clone(file) }));
+                }
                 self.begin(&member.content)?;
                 continue;
             };
@@ -302,10 +321,7 @@ impl Statements {
                 let source = Source::of_text(name, Arc::clone(text), self.progress())?;
                 (Window::of_part(source, *start), None, None)
             }
-            Content::Rows(file) => {
-                self.rows = Some(RowStatements::open(file, self.progress(), self.limit_bytes)?);
-                return Ok(());
-            }
+            Content::Rows(_) => return Ok(()),
         };
         self.inputs.push(Input::new(window, path));
         self.inputs.extend(before.into_iter().map(|window| Input::new(window, None)));
@@ -326,22 +342,42 @@ impl Statements {
         Ok(vec![Window::new(settings), Window::new(sets)])
     }
 
-    /// The next statement of the rows that are being read.
-    fn next_of_rows(&mut self) -> Result<Option<Statement>, Error> {
+    /// Leaves out the rest of the file of rows that comes or is being read. One that has only been announced is not opened.
+    pub fn pass_rows(&mut self) {
+        if let Some(file) = self.announced.take().filter(|file| file.unreadable.is_none()) {
+            let is_file = file.path.metadata().ok().filter(std::fs::Metadata::is_file);
+            self.progress.pass(is_file.map_or(0, |found| found.len()));
+        }
+        self.rows = None;
+    }
+
+    /// The next item of the rows that come or are being read.
+    fn next_of_rows(&mut self) -> Result<Option<Item>, Error> {
+        if let Some(file) = self.announced.take() {
+            return self.open_rows(&file);
+        }
         let Some(rows) = &mut self.rows else { return Ok(None) };
-        let statement = rows.next();
-        let at = |position| locate(rows.name(), position);
-        match statement {
+        match rows.next() {
             Ok(Some(RowStatement { text, position, end_byte })) => {
                 self.ordinal += 1;
-                let location = Location { ordinal: self.ordinal, ..at(position) };
-                Ok(Some(Statement { text, location, end_byte, terminator: Terminator::Delimiter }))
+                let location = Location { ordinal: self.ordinal, ..locate(rows.name(), position) };
+                Ok(Some(Item::Statement(Statement { text, location, end_byte, terminator: Terminator::Delimiter })))
             }
-            Ok(None) => Ok(None),
-            Err(RowError::Input(error)) => Err(error.into()),
-            Err(RowError::Record { position, reason }) => Err(Error::Record { at: at(position), reason }),
-            Err(RowError::TooLarge { position, limit_bytes }) => Err(Error::TooLarge { at: at(position), limit_bytes }),
+            Ok(None) => {
+                self.rows = None;
+                Ok(None)
+            }
+            Err(error) => Err(row_error(error, rows.name())),
         }
+    }
+
+    fn open_rows(&mut self, file: &Arc<RowsFile>) -> Result<Option<Item>, Error> {
+        if let Some(reason) = &file.unreadable {
+            let at = locate(&file.path.display().to_string().into(), BEGINNING);
+            return Err(Error::Record { at, reason: reason.clone() });
+        }
+        self.rows = Some(RowStatements::open(file, self.progress(), self.limit_bytes)?);
+        self.next_of_rows()
     }
 
     fn leave(&mut self) {
@@ -372,6 +408,15 @@ impl Statements {
         let window = Window::new(source);
         self.inputs.push(Input::new(window, Some(canonical)));
         Ok(())
+    }
+}
+
+/// What is wrong with a file of rows of this name.
+fn row_error(error: RowError, name: &Arc<str>) -> Error {
+    match error {
+        RowError::Input(error) => error.into(),
+        RowError::Record { position, reason } => Error::Record { at: locate(name, position), reason },
+        RowError::TooLarge { position, limit_bytes } => Error::TooLarge { at: locate(name, position), limit_bytes },
     }
 }
 

@@ -1,11 +1,12 @@
-//! The check of files of rows before the load: the rows that it selects must be such that they can be split into fields. For
-//! tables that the dump has rows for and does not define, the server's tables tell, or show that they need no rows.
+//! The check of files of rows before the load: those that it selects must be there, and such that they can be split into
+//! fields. For tables that the dump has rows for and does not define, the server's tables tell, or show that they need no rows.
 
 use hortator_mysql::{Connection, Error, quote_string};
 
 use super::Options;
 use crate::analysis::NamedTable;
-use crate::input::{UndefinedTable, UnnamedCharset, UnreadableRows, is_rowless_engine};
+use crate::input::delimited::RowsFile;
+use crate::input::{self, Member, Source, UndefinedTable, UnnamedCharset, UnreadableRows, is_rowless_engine};
 use crate::lexer::is_ascii_safe;
 use crate::planner::Names;
 use crate::report::Failure;
@@ -15,7 +16,8 @@ use crate::selection::{Decision, Scope, decide};
 pub(crate) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, Error>) -> Result<Vec<Failure>, Error> {
     let (tables, unreadable) = (options.input.undefined_tables(), options.input.unreadable_rows());
     let unnamed = options.input.unnamed_charsets();
-    if tables.is_empty() && unreadable.is_empty() && unnamed.is_empty() {
+    let broken: Vec<_> = options.input.members().iter().filter_map(broken_rows).collect();
+    if tables.is_empty() && unreadable.is_empty() && unnamed.is_empty() && broken.is_empty() {
         return Ok(Vec::new());
     }
     let mut connection = connect()?;
@@ -35,6 +37,11 @@ pub(crate) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, 
             failures.push(Failure::of_load(error.clone()));
         }
     }
+    for (RowsFile { table, .. }, error) in broken {
+        if is_selected(&table.schema, &table.name) {
+            failures.push(Failure::of_input(&error.into()));
+        }
+    }
     let mapped = |schema: &Vec<u8>| {
         let rewriting = &options.filter.rewriting;
         rewriting.mapped_schema(schema, folds).map_or_else(|| schema.clone(), <[u8]>::to_vec)
@@ -49,6 +56,11 @@ pub(crate) fn check(options: &Options, connect: &dyn Fn() -> Result<Connection, 
         failures.extend(refusal(table, found.as_ref()).map(Failure::of_load));
     }
     Ok(failures)
+}
+
+/// A file of rows of a dump that is seen to be damaged without reading it.
+fn broken_rows(member: &Member) -> Option<(&RowsFile, input::Error)> {
+    Some((member.rows_of_dump()?, Source::measure(member.path()?).err()?))
 }
 
 /// A table or view as it is on the server.

@@ -137,6 +137,7 @@ impl Load {
                 Ok((Item::Statement(statement), ahead)) => coordinator.statement(statement, ahead)?,
                 Ok((Item::Use { database, location }, _)) => coordinator.use_database(&database, &location)?,
                 Ok((Item::Charset { name, location }, _)) => coordinator.use_charset(&name, &location)?,
+                Ok((Item::RowsFile { file }, _)) => coordinator.rows_file(&file),
                 Ok((Item::Quit { .. } | Item::Ignored { .. }, _)) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.

@@ -7,6 +7,7 @@
 
 mod expected_table;
 mod filtered;
+mod rows_files;
 mod server_notes;
 mod transaction;
 
@@ -204,10 +205,17 @@ impl Reader {
                     match item {
                         Ok(Item::Statement(statement)) => self.statement(&statement.text, &statement.location)?,
                         Ok(Item::Use { database, location }) => self.use_schema(database, &location),
+                        Ok(Item::RowsFile { file }) => {
+                            // Rows that cannot be read are told of already.
+                            if self.leaves_out(&file.table) || file.unreadable.is_some() {
+                                statements.pass_rows();
+                            }
+                        }
                         Ok(Item::Charset { .. } | Item::Quit { .. } | Item::Ignored { .. }) => {}
                         Err(error) => {
-                            if self.plan.failures.len() < BARRIERS_KEPT {
-                                self.plan.failures.push(Failure::of_input(&error));
+                            let failure = Failure::of_input(&error);
+                            if self.plan.failures.len() < BARRIERS_KEPT && !self.plan.failures.contains(&failure) {
+                                self.plan.failures.push(failure);
                             }
                         }
                     }

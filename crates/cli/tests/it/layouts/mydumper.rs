@@ -179,6 +179,25 @@ fn a_recent_layout_with_load_data() {
 }
 
 #[test]
+fn rows_that_are_left_out_are_not_read() {
+    let pair = pair();
+    let dat = RECENT.iter().position(|(file, _)| file.ends_with(".dat")).unwrap();
+    let mut damaged = RECENT.to_vec();
+    damaged[dat].1 = "1\n2";
+    let mut without = RECENT.to_vec();
+    without.remove(dat);
+    for files in [damaged, without] {
+        let folder = folder_of(&files);
+        for option in ["--skip=hortator_case.t", "--only=hortator_case.a/b", "--no-data"] {
+            pair.hortator.reset();
+            assert_tells(&load_folder(&pair.hortator, folder.path(), &[option]), 0, &[]);
+            let expected = if option == "--no-data" { &[][..] } else { &["1"] };
+            assert_eq!(pair.hortator.rows_of_case("SELECT id FROM `a/b`").concat(), expected);
+        }
+    }
+}
+
+#[test]
 fn rows_are_checked_strictly_although_their_file_sets_another_mode() {
     let pair = pair();
     for (name, from, to, place) in [

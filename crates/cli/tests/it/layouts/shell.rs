@@ -92,6 +92,21 @@ fn definitions_in_several_files_checksums_and_the_progress_of_another_load() {
 }
 
 #[test]
+fn rows_that_are_left_out_are_not_read() {
+    let pair = pair();
+    let folder = directory(&FILES);
+    std::fs::write(folder.path().join("hortator_case@t@0.tsv.zst"), "no zstd").unwrap();
+    pair.hortator.reset();
+    assert_tells(&load_folder(&pair.hortator, folder.path(), &[]), 1, &["hortator_case@t@0.tsv.zst"]);
+    for option in ["--no-data", "--skip=hortator_case.t"] {
+        pair.hortator.reset();
+        // The view reads the table.
+        let options = [option, "--skip=hortator_case.v"];
+        assert_tells(&load_folder(&pair.hortator, folder.path(), &options), 0, &[]);
+    }
+}
+
+#[test]
 fn a_table_that_is_there_is_an_error() {
     let pair = pair();
     pair.hortator.reset();

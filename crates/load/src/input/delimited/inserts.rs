@@ -64,7 +64,11 @@ pub(crate) struct RowStatements {
 
 impl RowStatements {
     pub(crate) fn open(file: &Arc<RowsFile>, progress: Arc<Progress>, limit_bytes: usize) -> Result<Self, Error> {
-        let source = if file.path.as_os_str() == "-" {
+        let is_standard_input = file.path.as_os_str() == "-";
+        if !is_standard_input {
+            Source::measure(&file.path)?;
+        }
+        let source = if is_standard_input {
             Source::stdin_with(progress)?
         } else if file.format.is_of_dump {
             Source::open_by_name(&file.path, progress)?
@@ -131,7 +135,7 @@ impl RowStatements {
         for _ in 0..self.file.ignored_lines {
             self.records.skip_line().map_err(row_error)?;
         }
-        self.head = [b"INSERT INTO ", &self.file.table[..]].concat();
+        self.head = [b"INSERT INTO ", &self.file.table.quoted()[..]].concat();
         match &self.file.columns {
             Columns::All => {}
             Columns::Named(fields) => {

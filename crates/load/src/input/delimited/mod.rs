@@ -14,6 +14,8 @@ mod split;
 
 use std::path::PathBuf;
 
+use hortator_mysql::quote_identifier;
+
 use crate::lexer::Charset;
 pub use bits::Bits;
 pub use format::Separators;
@@ -24,16 +26,36 @@ pub(crate) use inserts::{RowError, RowStatement, RowStatements};
 mod tests;
 
 /// A file of rows for one table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowsFile {
     /// The file; `-` is standard input.
     pub(crate) path: PathBuf,
-    /// The table as an INSERT names it, quoted.
-    pub(crate) table: Vec<u8>,
+    pub(crate) table: RowsTable,
     pub(crate) columns: Columns,
     pub(crate) format: Format,
     /// Lines that are not rows, before all else.
     pub(crate) ignored_lines: u64,
+    /// Why the file cannot be read, as far as that is known before: its rows can only be left out.
+    pub(crate) unreadable: Option<String>,
+}
+
+/// The table that rows go to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowsTable {
+    /// `None` for the schema of the session.
+    pub(crate) schema: Option<Vec<u8>>,
+    pub(crate) name: Vec<u8>,
+}
+
+impl RowsTable {
+    /// As an INSERT names it.
+    pub(crate) fn quoted(&self) -> Vec<u8> {
+        let name = quote_identifier(&self.name);
+        match &self.schema {
+            Some(schema) => [&quote_identifier(schema)[..], b".", &name].concat(),
+            None => name,
+        }
+    }
 }
 
 /// Which column a field goes to.

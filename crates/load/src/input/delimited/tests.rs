@@ -255,7 +255,8 @@ fn statements(text: &[u8], columns: Columns, format: Format) -> Vec<String> {
 }
 
 fn file_of(columns: Columns, format: Format) -> RowsFile {
-    RowsFile { path: PathBuf::new(), table: b"`t`".to_vec(), columns, format, ignored_lines: 0 }
+    let table = RowsTable { schema: None, name: b"t".to_vec() };
+    RowsFile { path: PathBuf::new(), table, columns, format, ignored_lines: 0, unreadable: None }
 }
 
 fn statements_of(text: &[u8], rows: RowsFile) -> Vec<String> {

@@ -4,9 +4,7 @@
 
 use std::path::PathBuf;
 
-use hortator_mysql::quote_identifier;
-
-use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile, Separators};
+use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile, RowsTable, Separators};
 use crate::lexer::{Dialect, Kind, Token, decode_string, tokens};
 
 /// A LOAD DATA statement.
@@ -25,9 +23,9 @@ pub(super) struct LoadData {
 impl LoadData {
     /// The rows that it loads into a table of this schema.
     pub(super) fn into_rows(self, path: PathBuf, schema: &[u8]) -> RowsFile {
-        let table = [&quote_identifier(schema)[..], b".", &quote_identifier(&self.table)].concat();
-        let Self { columns, format, ignored_lines, .. } = self;
-        RowsFile { path, table, columns, format, ignored_lines }
+        let Self { table, columns, format, ignored_lines, .. } = self;
+        let table = RowsTable { schema: Some(schema.to_vec()), name: table };
+        RowsFile { path, table, columns, format, ignored_lines, unreadable: None }
     }
 }
 

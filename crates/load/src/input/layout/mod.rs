@@ -37,7 +37,8 @@ pub struct Input {
     unnamed_charsets: Vec<UnnamedCharset>,
 }
 
-/// A file of rows that cannot be split into fields. It is not a member: a load of its rows is refused.
+/// A file of rows that is missing, or cannot be split into fields: a load of its rows is refused, and one that leaves them out
+/// is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnreadableRows {
     /// `None` for the schema of the session.
@@ -163,7 +164,7 @@ impl Input {
         &self.undefined_tables
     }
 
-    /// The files of rows that cannot be split into fields.
+    /// The files of rows that cannot be read.
     pub(crate) fn unreadable_rows(&self) -> &[UnreadableRows] {
         &self.unreadable_rows
     }

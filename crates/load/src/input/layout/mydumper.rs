@@ -12,7 +12,8 @@ use hortator_mysql::quote_identifier;
 
 use super::folder::Folder;
 use super::load_data::{self, LoadData};
-use super::{CountedTable, Error, Layout, Member};
+use super::{CountedTable, Error, Layout, Member, UnreadableRows};
+use crate::input::delimited::RowsFile;
 use crate::input::plain_name;
 use crate::lexer::{Dialect, Kind, Token, tokens};
 
@@ -112,17 +113,13 @@ pub(super) fn layout(folder: &Folder) -> Result<Layout, Error> {
     let schemas = schemas(folder, &files)?;
     check_tables(folder, &files, &schemas, &metadata)?;
     files.sort_by_cached_key(|file| (file.stage, natural(file.stem)));
-    let mut members = Vec::new();
+    let mut layout = Layout::default();
     for file in &files {
-        add(folder, file, &schemas, &metadata, &mut rows_of_dat, &mut members)?;
+        add(folder, file, &schemas, &metadata, &mut rows_of_dat, &mut layout)?;
     }
     folder.refuse(LAYOUT, rows_of_dat.into_iter().map(|name| format!("{name}, which no .sql file loads")).collect())?;
-    let counted_tables = counted_tables(&files, &schemas, &metadata);
-    if files.is_empty() {
-        Err(Error::Empty { folder: folder.shown() })
-    } else {
-        Ok(Layout { counted_tables, ..Layout::of_members(members) })
-    }
+    layout.counted_tables = counted_tables(&files, &schemas, &metadata);
+    if files.is_empty() { Err(Error::Empty { folder: folder.shown() }) } else { Ok(layout) }
 }
 
 /// Adds the members that a file is read as.
@@ -132,8 +129,9 @@ fn add<'f>(
     schemas: &BTreeMap<String, Vec<u8>>,
     metadata: &Metadata,
     rows_of_dat: &mut BTreeSet<&'f str>,
-    members: &mut Vec<Member>,
+    layout: &mut Layout,
 ) -> Result<(), Error> {
+    let members = &mut layout.members;
     let mut settings = metadata.settings(file.stage);
     if file.stage == Stage::Tablespaces {
         members.push(Member::settings(file.name, settings));
@@ -158,9 +156,14 @@ fn add<'f>(
     if file.stage == Stage::Rows
         && let Some(loaded) = loaded_file(folder, file.name)?
     {
-        let dat = folder.find(plain_name(&loaded.file));
-        let Some(dat) = dat else {
-            return Err(Error::missing(folder, &loaded.file, &format!("{} loads it", file.name)));
+        let Some(dat) = folder.find(plain_name(&loaded.file)) else {
+            let missing = Error::missing(folder, &loaded.file, &format!("{} loads it", file.name)).to_string();
+            let path = folder.path_of(&loaded.file);
+            let rows = RowsFile { unreadable: Some(missing.clone()), ..loaded.into_rows(path, &schema) };
+            let table = rows.table.name.clone();
+            layout.unreadable_rows.push(UnreadableRows { schema: Some(schema), table, error: missing });
+            members.push(Member::rows(rows));
+            return Ok(());
         };
         rows_of_dat.remove(dat);
         settings.extend_from_slice(&loaded.settings);

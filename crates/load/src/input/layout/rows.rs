@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use hortator_mysql::quote_identifier;
-
 use super::{Error, Member};
-use crate::input::delimited::{Columns, Field, Format, RowsFile, Separators};
+use crate::input::delimited::{Columns, Field, Format, RowsFile, RowsTable, Separators};
 use crate::input::plain_name;
 
 /// The mode in which rows are inserted. Values are checked as with a server's own default modes, whatever the server has set;
@@ -98,24 +96,24 @@ impl RowsOptions {
         };
         let rows = RowsFile {
             path: path.to_owned(),
-            table: quoted_table(table).ok_or_else(|| Error::Table { table: table.to_owned() })?,
+            table: table_of(table).ok_or_else(|| Error::Table { table: table.to_owned() })?,
             columns,
             format: kind.format().with(&self.separators)?,
             ignored_lines: self.ignored_lines,
+            unreadable: None,
         };
         Ok([Member::settings(&shown, SETTINGS.to_vec()), Member::rows(rows)])
     }
 }
 
-/// The table as an INSERT names it: `table`, `schema.table`, each in backticks where it contains a dot.
-fn quoted_table(name: &str) -> Option<Vec<u8>> {
+/// The table of a command line: `table`, `schema.table`, each in backticks where it contains a dot.
+fn table_of(name: &str) -> Option<RowsTable> {
     let (first, rest) = part(name)?;
-    let quoted = quote_identifier(first.as_bytes());
     if rest.is_empty() {
-        return Some(quoted);
+        return Some(RowsTable { schema: None, name: first.into_bytes() });
     }
     let (second, rest) = part(rest.strip_prefix('.')?)?;
-    rest.is_empty().then(|| [&quoted[..], b".", &quote_identifier(second.as_bytes())].concat())
+    rest.is_empty().then(|| RowsTable { schema: Some(first.into_bytes()), name: second.into_bytes() })
 }
 
 /// One part of a name, and what follows it.
@@ -160,7 +158,7 @@ pub fn column_names(list: &str) -> Option<Vec<String>> {
 
 #[test]
 fn names_of_tables_and_columns() {
-    let quoted = |name| quoted_table(name).map(|quoted| String::from_utf8(quoted).unwrap_or_default());
+    let quoted = |name| table_of(name).map(|table| String::from_utf8(table.quoted()).unwrap_or_default());
     assert_eq!(quoted("t").as_deref(), Some("`t`"));
     assert_eq!(quoted("d.t").as_deref(), Some("`d`.`t`"));
     assert_eq!(quoted("`my.d`.`a``b`").as_deref(), Some("`my.d`.`a``b`"));

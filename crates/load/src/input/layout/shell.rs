@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 
 use super::folder::Folder;
 use super::{Error, Member};
-use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile, Separators};
+use crate::input::delimited::{Columns, Encoding, Field, Format, RowsFile, RowsTable, Separators};
 use crate::input::{Position, plain_name};
 use crate::lexer::{Dialect, Token, tokens};
 
@@ -269,7 +269,7 @@ impl Dump<'_> {
             );
         }
         let table =
-            [quote_identifier(options.schema.as_bytes()), quote_identifier(options.table.as_bytes())].join(&b'.');
+            RowsTable { schema: Some(options.schema.as_bytes().to_vec()), name: options.table.as_bytes().to_vec() };
         // Each partition of a table can have files of its own.
         let bases =
             if file.basenames.is_empty() { vec![base] } else { file.basenames.values().map(String::as_str).collect() };
@@ -286,6 +286,7 @@ impl Dump<'_> {
                     columns: Columns::Named(fields.clone()),
                     format: format.clone(),
                     ignored_lines: 0,
+                    unreadable: None,
                 }));
             }
         }

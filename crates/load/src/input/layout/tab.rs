@@ -18,7 +18,7 @@ use views::View;
 use super::folder::Folder;
 use super::sql_folder::is_sql;
 use super::{Error, Layout, Member, RowsColumns, RowsOptions, UndefinedTable, UnnamedCharset, UnreadableRows};
-use crate::input::delimited::{Columns, Format, RowsFile};
+use crate::input::delimited::{Columns, Format, RowsFile, RowsTable};
 use crate::input::{Position, plain_name};
 use crate::lexer::{Dialect, Kind, Token, tokens};
 
@@ -134,7 +134,10 @@ impl SchemaFolder<'_> {
                 continue;
             }
             if has_sql {
-                return Err(Error::missing(folder, &format!("{stem}.sql"), &format!("{name} has rows of its table")));
+                let missing = Error::missing(folder, &format!("{stem}.sql"), &format!("{name} has rows of its table"));
+                let Some(table) = decoded_file_name(stem) else { return Err(missing) };
+                self.add_unreadable(name, &table, &missing, stages);
+                continue;
             }
             self.add_undefined(name, Some(name), stem, stages)?;
         }
@@ -159,7 +162,8 @@ impl SchemaFolder<'_> {
             });
         }
         if let Some(rows) = rows {
-            self.add_rows(rows, &table, Columns::All, "DEFAULT", &charset, stages);
+            let file = self.rows_file(rows, &table, Columns::All);
+            self.add_rows(file, rows, "DEFAULT", &charset, stages);
         }
         Ok(())
     }
@@ -217,7 +221,8 @@ impl SchemaFolder<'_> {
                     None if self.is_rowless(created, definition) => {}
                     None => {
                         let rows = format!("{}.txt", plain_name(name).trim_end_matches(".sql"));
-                        return Err(Error::missing(folder, &rows, &format!("{name} defines its table")));
+                        let missing = Error::missing(folder, &rows, &format!("{name} defines its table"));
+                        self.add_unreadable(&rows, &created.name, &missing, stages);
                     }
                 }
             }
@@ -237,7 +242,8 @@ impl SchemaFolder<'_> {
     /// The rows of a table that the file `name` defines.
     fn add_rows_of(&self, created: &Created<'_>, name: &str, rows: &str, stages: &mut Stages) {
         if self.is_empty(rows) {
-            return self.add_rows(rows, &created.name, Columns::All, "DEFAULT", columns::BINARY, stages);
+            let file = self.rows_file(rows, &created.name, Columns::All);
+            return self.add_rows(file, rows, "DEFAULT", columns::BINARY, stages);
         }
         let unsupported = |file: &str, reason| Error::unsupported(self.folder, file, reason);
         let read = || {
@@ -249,13 +255,7 @@ impl SchemaFolder<'_> {
         };
         let (charset, fields) = match read() {
             Ok(found) => found,
-            Err(error) => {
-                return stages.unreadable_rows.push(UnreadableRows {
-                    schema: self.schema.map(<[u8]>::to_vec),
-                    table: created.name.clone(),
-                    error: error.to_string(),
-                });
-            }
+            Err(error) => return self.add_unreadable(rows, &created.name, &error, stages),
         };
         if fields.are_in_default_charset {
             stages.unnamed_charsets.push(UnnamedCharset {
@@ -265,29 +265,38 @@ impl SchemaFolder<'_> {
             });
         }
         let time_zone = header::time_zone(created.header);
-        self.add_rows(rows, &created.name, fields.columns, time_zone, &charset, stages);
+        let file = self.rows_file(rows, &created.name, fields.columns);
+        self.add_rows(file, rows, time_zone, &charset, stages);
     }
 
-    fn add_rows(
-        &self,
-        name: &str,
-        table: &[u8],
-        columns: Columns,
-        time_zone: &str,
-        charset: &str,
-        stages: &mut Stages,
-    ) {
-        let mode = "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES,ALLOW_INVALID_DATES";
-        let text =
-            format!("SET NAMES {charset};\nSET sql_mode='{mode}', foreign_key_checks=0, time_zone={time_zone};\n");
-        stages.rows.push(self.settings(name, &text));
-        stages.rows.push(Member::rows(RowsFile {
+    /// Rows that are missing, or cannot be split into fields: a load leaves them out, or is refused.
+    fn add_unreadable(&self, name: &str, table: &[u8], error: &Error, stages: &mut Stages) {
+        stages.unreadable_rows.push(UnreadableRows {
+            schema: self.schema.map(<[u8]>::to_vec),
+            table: table.to_vec(),
+            error: error.to_string(),
+        });
+        let unreadable = Some(error.to_string());
+        let file = RowsFile { unreadable, ..self.rows_file(name, table, Columns::All) };
+        stages.rows.extend([self.settings(name, ""), Member::rows(file)]);
+    }
+
+    fn rows_file(&self, name: &str, table: &[u8], columns: Columns) -> RowsFile {
+        RowsFile {
             path: self.folder.path_of(name),
-            table: quote_identifier(table),
+            table: RowsTable { schema: None, name: table.to_vec() },
             columns,
             format: self.format.clone(),
             ignored_lines: self.ignored_lines,
-        }));
+            unreadable: None,
+        }
+    }
+
+    fn add_rows(&self, file: RowsFile, name: &str, time_zone: &str, charset: &str, stages: &mut Stages) {
+        let mode = "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES,ALLOW_INVALID_DATES";
+        let text =
+            format!("SET NAMES {charset};\nSET sql_mode='{mode}', foreign_key_checks=0, time_zone={time_zone};\n");
+        stages.rows.extend([self.settings(name, &text), Member::rows(file)]);
     }
 
     /// Whether a file of rows has none: then it does not matter how they would be read.
