@@ -178,6 +178,12 @@ impl Table {
         self.columns.iter().position(|column| column.auto_increment)
     }
 
+    /// How many values an INSERT that names no columns has for each row.
+    #[must_use]
+    pub fn values_per_row(&self) -> usize {
+        self.columns.iter().filter(|column| !column.invisible).count()
+    }
+
     /// Whether one of its foreign keys points to itself.
     #[must_use]
     pub fn refers_to_itself(&self) -> bool {

@@ -95,8 +95,26 @@ pub const LOCK_WAIT_TIMEOUT: u16 = 1205;
 pub const LOCK_NOWAIT: u16 = 3572;
 /// Unknown command: what a node of a Galera cluster says to every statement while it is not ready for any.
 pub const UNKNOWN_COMMAND: u16 = 1047;
+/// No database selected.
+pub const NO_DATABASE: u16 = 1046;
 /// Unknown database.
 pub const UNKNOWN_DATABASE: u16 = 1049;
+/// Access denied to a database.
+pub const DATABASE_DENIED: u16 = 1044;
+/// The user may not do this to the table.
+pub const TABLE_DENIED: u16 = 1142;
+/// Incorrect table name.
+pub const WRONG_TABLE_NAME: u16 = 1103;
+/// Unknown column.
+pub const UNKNOWN_COLUMN: u16 = 1054;
+/// Identifier name is too long.
+pub const NAME_TOO_LONG: u16 = 1059;
+/// Column specified twice.
+pub const DUPLICATE_COLUMN: u16 = 1110;
+/// Incorrect column name.
+pub const WRONG_COLUMN_NAME: u16 = 1166;
+/// Invalid character string.
+pub const WRONG_CHARACTERS: u16 = 1300;
 /// Unknown table, said of `information_schema`.
 pub const UNKNOWN_TABLE: u16 = 1109;
 /// No such table.

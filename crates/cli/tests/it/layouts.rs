@@ -3,6 +3,7 @@
 
 mod mydumper;
 mod rows;
+mod rows_columns;
 mod shell;
 mod sql_folder;
 mod tab;

@@ -94,6 +94,11 @@ impl LookAhead {
         self.statements.iter_mut().for_each(Statements::pass_rows);
     }
 
+    /// The table of the file of rows has so many columns.
+    pub(super) fn expect_columns(&mut self, columns: usize) {
+        self.statements.iter_mut().for_each(|statements| statements.expect_columns(columns));
+    }
+
     /// Whether the next item was read ahead.
     pub(super) fn has_next(&self) -> bool {
         self.ahead.is_some()

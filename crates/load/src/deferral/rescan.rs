@@ -131,7 +131,14 @@ impl Rescan {
                         statements.pass_rows();
                     }
                 }
-                Ok(Item::Quit { .. } | Item::Ignored { .. }) | Err(_) => {}
+                Ok(Item::RowsColumns { file, columns: None, .. }) => {
+                    let RowsTable { schema, name } = file.table.clone();
+                    if let Some((_, table)) = self.wanted_table(schema, name) {
+                        statements.expect_columns(table.values_per_row());
+                    }
+                }
+                Ok(Item::Quit { .. } | Item::Ignored { .. } | Item::RowsColumns { .. } | Item::NoRows { .. })
+                | Err(_) => {}
             }
             statements.set_dialect(self.dialect());
         }

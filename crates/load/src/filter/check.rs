@@ -108,7 +108,8 @@ impl Check {
                         statements.pass_rows();
                     }
                 }
-                Ok(Item::Quit { .. } | Item::Ignored { .. }) | Err(_) => {}
+                Ok(Item::Quit { .. } | Item::Ignored { .. } | Item::RowsColumns { .. } | Item::NoRows { .. })
+                | Err(_) => {}
             }
             statements.set_dialect(self.dialect());
         }

@@ -21,4 +21,13 @@ impl Filter {
         self.leave_out(option, &[scope], names);
         true
     }
+
+    /// A table of the input as the server is to be asked for it.
+    pub(crate) fn mapped_table(&self, table: &RowsTable, folds_case: bool) -> RowsTable {
+        let mapped = |schema: &Vec<u8>| {
+            let mapped = self.rules.rewriting.mapped_schema(schema, folds_case);
+            mapped.map_or_else(|| schema.clone(), <[u8]>::to_vec)
+        };
+        RowsTable { schema: table.schema.as_ref().map(mapped), name: table.name.clone() }
+    }
 }

@@ -13,7 +13,7 @@ use super::dialect::Dialect;
 use super::error::{Error, Location};
 use super::leading_sets::{LEADING_SETS_LIMIT_BYTES, leading_sets_of_mode};
 use super::splitter::{Lexical, Split, Splitter, SplitterMark};
-use crate::input::delimited::{RowError, RowStatement, RowStatements, RowsFile};
+use crate::input::delimited::{RowError, RowStatement, RowStatements, RowsFile, RowsHead};
 use crate::input::{self, Content, Member, Position, Progress, Source, Window, WindowMark, settings_name};
 
 /// Largest statement unless [`StatementsOptions::statement_limit_bytes`] says otherwise: the most that max_allowed_packet can be.
@@ -110,6 +110,22 @@ pub enum Item {
     RowsFile {
         /// The file.
         file: Arc<RowsFile>,
+    },
+    /// The columns of a file of rows whose table is not of the input: see [`Statements::expect_columns`].
+    RowsColumns {
+        /// The file.
+        file: Arc<RowsFile>,
+        /// Their names, in order; `None` for all columns of the table.
+        columns: Option<Vec<Vec<u8>>>,
+        /// Where they are named, or the rows begin.
+        location: Location,
+    },
+    /// The end of such a file that has no rows.
+    NoRows {
+        /// The file.
+        file: Arc<RowsFile>,
+        /// Where its rows would be.
+        location: Location,
     },
     /// A client command that means nothing to a load: `status`, `print`, `warnings` and such.
     Ignored {
@@ -351,10 +367,17 @@ impl Statements {
         self.rows = None;
     }
 
+    /// The table of the file of rows that is being read has so many columns.
+    pub fn expect_columns(&mut self, columns: usize) {
+        if let Some(rows) = &mut self.rows {
+            rows.expect_width(columns);
+        }
+    }
+
     /// The next item of the rows that come or are being read.
     fn next_of_rows(&mut self) -> Result<Option<Item>, Error> {
         if let Some(file) = self.announced.take() {
-            return self.open_rows(&file);
+            return self.open_rows(file);
         }
         let Some(rows) = &mut self.rows else { return Ok(None) };
         match rows.next() {
@@ -364,20 +387,26 @@ impl Statements {
                 Ok(Some(Item::Statement(Statement { text, location, end_byte, terminator: Terminator::Delimiter })))
             }
             Ok(None) => {
-                self.rows = None;
-                Ok(None)
+                let rows = self.rows.take().filter(RowStatements::is_empty);
+                Ok(rows.filter(|rows| !rows.file().is_defined).map(|rows| Item::NoRows {
+                    file: Arc::clone(rows.file()),
+                    location: locate(rows.name(), rows.position()),
+                }))
             }
             Err(error) => Err(row_error(error, rows.name())),
         }
     }
 
-    fn open_rows(&mut self, file: &Arc<RowsFile>) -> Result<Option<Item>, Error> {
+    fn open_rows(&mut self, file: Arc<RowsFile>) -> Result<Option<Item>, Error> {
         if let Some(reason) = &file.unreadable {
             let at = locate(&file.path.display().to_string().into(), BEGINNING);
             return Err(Error::Record { at, reason: reason.clone() });
         }
-        self.rows = Some(RowStatements::open(file, self.progress(), self.limit_bytes)?);
-        self.next_of_rows()
+        let mut rows = RowStatements::open(&file, self.progress(), self.limit_bytes)?;
+        let RowsHead { columns, position } = rows.begin().map_err(|error| row_error(error, rows.name()))?;
+        let location = locate(rows.name(), position);
+        self.rows = Some(rows);
+        if file.is_defined { self.next_of_rows() } else { Ok(Some(Item::RowsColumns { file, columns, location })) }
     }
 
     fn leave(&mut self) {

@@ -138,6 +138,10 @@ impl Load {
                 Ok((Item::Use { database, location }, _)) => coordinator.use_database(&database, &location)?,
                 Ok((Item::Charset { name, location }, _)) => coordinator.use_charset(&name, &location)?,
                 Ok((Item::RowsFile { file }, _)) => coordinator.rows_file(&file),
+                Ok((Item::RowsColumns { file, columns, location }, _)) => {
+                    coordinator.rows_columns(&file, columns.as_deref(), &location)?;
+                }
+                Ok((Item::NoRows { file, location }, _)) => coordinator.no_rows(&file, &location)?,
                 Ok((Item::Quit { .. } | Item::Ignored { .. }, _)) => {}
                 Err(error) => {
                     // What is whole before the error goes in, as it does with the client.

@@ -211,7 +211,18 @@ impl Reader {
                                 statements.pass_rows();
                             }
                         }
-                        Ok(Item::Charset { .. } | Item::Quit { .. } | Item::Ignored { .. }) => {}
+                        Ok(Item::RowsColumns { file, columns: None, .. }) => {
+                            if let Some(columns) = self.values_per_row(&file.table)? {
+                                statements.expect_columns(columns);
+                            }
+                        }
+                        Ok(
+                            Item::Charset { .. }
+                            | Item::Quit { .. }
+                            | Item::Ignored { .. }
+                            | Item::RowsColumns { .. }
+                            | Item::NoRows { .. },
+                        ) => {}
                         Err(error) => {
                             let failure = Failure::of_input(&error);
                             if self.plan.failures.len() < BARRIERS_KEPT && !self.plan.failures.contains(&failure) {

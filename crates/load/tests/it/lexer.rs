@@ -74,7 +74,9 @@ fn cut(text: &[u8], mode: &Mode) -> (Vec<Sent>, Vec<String>) {
             }
             Ok(Item::Quit { .. }) => shown.push("[quit]".to_owned()),
             Ok(Item::Ignored { name, .. }) => shown.push(format!("[{name}]")),
-            Ok(Item::RowsFile { .. }) => unreachable!("a text of SQL is no file of rows"),
+            Ok(Item::RowsFile { .. } | Item::RowsColumns { .. } | Item::NoRows { .. }) => {
+                unreachable!("a text of SQL is no file of rows")
+            }
             Err(error) => shown.push(format!("[error] {error}")),
         }
     }

@@ -60,6 +60,23 @@ impl MainSession<'_> {
         }
     }
 
+    /// Why the server refuses a statement before it runs, if it does. The statement does not run.
+    pub(in crate::coordinator) fn check_only(
+        &mut self,
+        text: &[u8],
+        location: &Location,
+    ) -> Result<Option<Error>, Stopped> {
+        let checked = match self.connection.prepare(text) {
+            Ok(prepared) => self.connection.close(prepared),
+            Err(error) => Err(error),
+        };
+        match checked {
+            Ok(()) => Ok(None),
+            Err(error @ Error::Server(_)) => Ok(Some(error)),
+            Err(error) => self.failed(location, text, &error).map(|()| None),
+        }
+    }
+
     /// Reads of the session's state what is not known: all of it, if a failed statement may have changed it, or what reports
     /// have left open.
     pub(in crate::coordinator) fn sync(&mut self, location: &Location) -> Result<(), Stopped> {

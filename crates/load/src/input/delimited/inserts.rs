@@ -37,6 +37,15 @@ pub(crate) enum RowError {
     TooLarge { position: Position, limit_bytes: usize },
 }
 
+/// The columns that a file of rows has values for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RowsHead {
+    /// Their names; `None` for all columns of the table.
+    pub(crate) columns: Option<Vec<Vec<u8>>>,
+    /// Where they are named, or the rows begin.
+    pub(crate) position: Position,
+}
+
 /// The INSERT statements of a file of rows.
 #[derive(Debug)]
 pub(crate) struct RowStatements {
@@ -50,12 +59,13 @@ pub(crate) struct RowStatements {
     blank_lines: BlankLines,
     /// The record behind `blank_lines`, where those are rows.
     first_record: Option<(Record, Position)>,
-    is_begun: bool,
-    /// Up to the first row.
+    /// Up to the first row; empty before the file is begun.
     head: Vec<u8>,
     encodings: Vec<Encoding>,
-    /// Fields of each record; known from the first one where nobody has named the columns.
+    /// Fields of each record; known from the first one where nobody has named the columns or counted those of the table.
     width: Option<usize>,
+    /// No statement and no error has come of it.
+    is_empty: bool,
     /// What stopped the last statement, told behind it.
     failed: Option<RowError>,
     /// Bytes of the longest statement so far, up to a limit: the next one may need as many.
@@ -87,10 +97,10 @@ impl RowStatements {
             record_end: Position { line: 1, byte: 0 },
             blank_lines: BlankLines::default(),
             first_record: None,
-            is_begun: false,
             head: Vec::new(),
             encodings: Vec::new(),
             width: None,
+            is_empty: true,
             failed: None,
             usual_bytes: 0,
         })
@@ -100,14 +110,37 @@ impl RowStatements {
         &self.name
     }
 
-    /// The next statement. Behind an error that is not of the input, the records go on.
+    pub(crate) fn file(&self) -> &Arc<RowsFile> {
+        &self.file
+    }
+
+    /// How far its records are read.
+    pub(crate) fn position(&self) -> Position {
+        self.records.position()
+    }
+
+    /// The next statement, behind [`Self::begin`]. Behind an error that is not of the input, the records go on.
     pub(crate) fn next(&mut self) -> Result<Option<RowStatement>, RowError> {
         if let Some(failed) = self.failed.take() {
             return Err(failed);
         }
-        if !self.is_begun {
-            self.begin()?;
-        }
+        debug_assert!(!self.head.is_empty(), "it is begun");
+        let next = self.next_statement();
+        self.is_empty &= matches!(next, Ok(None));
+        next
+    }
+
+    /// Whether nothing has come of its records so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// The table has so many columns: the width of the records, where nothing else tells it.
+    pub(crate) fn expect_width(&mut self, columns: usize) {
+        self.width = self.width.or(Some(columns));
+    }
+
+    fn next_statement(&mut self) -> Result<Option<RowStatement>, RowError> {
         let (mut text, mut first, mut rows) = (Vec::with_capacity(self.usual_bytes), None, 0);
         while rows < ROWS_LIMIT && text.len() < TEXT_LIMIT_BYTES {
             match self.read_row(&mut text) {
@@ -126,45 +159,55 @@ impl RowStatements {
         Ok(first.map(|position| RowStatement { text, position, end_byte }))
     }
 
-    /// Reads what stands before the rows.
-    fn begin(&mut self) -> Result<(), RowError> {
-        self.is_begun = true;
+    /// Reads what stands before the rows. Behind an error, there are none.
+    pub(crate) fn begin(&mut self) -> Result<RowsHead, RowError> {
         if !self.file.format.is_of_dump {
             self.records.skip_byte_order_mark().map_err(row_error)?;
         }
         for _ in 0..self.file.ignored_lines {
             self.records.skip_line().map_err(row_error)?;
         }
-        self.head = [b"INSERT INTO ", &self.file.table.quoted()[..]].concat();
-        match &self.file.columns {
-            Columns::All => {}
+        let mut position = self.records.position();
+        let columns: Option<Vec<Vec<u8>>> = match &self.file.columns {
+            Columns::All => None,
             Columns::Named(fields) => {
                 self.width = Some(fields.len());
                 self.encodings = fields.iter().map(|field| field.encoding).collect();
                 let kept = fields.iter().filter(|field| field.encoding != Encoding::Omitted);
-                name_columns(&mut self.head, kept.map(|field| &field.name[..]));
+                Some(kept.map(|field| field.name.clone()).collect())
             }
             Columns::Header => {
-                let mut position = self.records.position();
-                let mut is_found = self.records.next(&mut self.record).map_err(row_error)?;
-                while is_found && self.file.format.is_csv && self.record.is_blank() {
-                    position = self.records.position();
-                    is_found = self.records.next(&mut self.record).map_err(row_error)?;
-                }
-                if !is_found {
-                    let reason = "the file is empty: --header needs a first line with the names of the columns";
-                    return Err(RowError::Record { position, reason: reason.to_owned() });
-                }
-                if self.record.values().any(|name| name.is_none_or(<[u8]>::is_empty)) {
-                    let reason = "the header has a column without a name".to_owned();
-                    return Err(RowError::Record { position, reason });
-                }
+                position = self.read_header()?;
                 self.width = Some(self.record.width());
-                name_columns(&mut self.head, self.record.values().flatten());
+                Some(self.record.values().flatten().map(<[u8]>::to_vec).collect())
             }
+        };
+        self.head = [b"INSERT INTO ", &self.file.table.quoted()[..]].concat();
+        if let Some(columns) = &columns {
+            name_columns(&mut self.head, columns.iter().map(Vec::as_slice));
         }
         self.head.extend_from_slice(b" VALUES ");
-        Ok(())
+        Ok(RowsHead { columns, position })
+    }
+
+    /// Reads the record with the names of the columns, and tells where it begins.
+    fn read_header(&mut self) -> Result<Position, RowError> {
+        loop {
+            let position = self.records.position();
+            if !self.records.next(&mut self.record).map_err(row_error)? {
+                let reason = "the file is empty: --header needs a first line with the names of the columns";
+                return Err(RowError::Record { position, reason: reason.to_owned() });
+            }
+            if self.file.format.is_csv && self.record.is_blank() {
+                continue;
+            }
+            if self.record.values().any(|name| name.is_none_or(<[u8]>::is_empty)) {
+                let reason =
+                    "the header has a column without a name: name it; nothing of the file is loaded".to_owned();
+                return Err(RowError::Record { position, reason });
+            }
+            return Ok(position);
+        }
     }
 
     /// Reads the next record that is a row, and tells where it begins; `None` at the end. A blank line of CSV is one only where

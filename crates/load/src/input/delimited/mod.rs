@@ -20,7 +20,7 @@ use crate::lexer::Charset;
 pub use bits::Bits;
 pub use format::Separators;
 pub use format::{Format, FormatError, bytes_of_option};
-pub(crate) use inserts::{RowError, RowStatement, RowStatements};
+pub(crate) use inserts::{RowError, RowStatement, RowStatements, RowsHead};
 
 #[cfg(test)]
 mod tests;
@@ -35,8 +35,17 @@ pub struct RowsFile {
     pub(crate) format: Format,
     /// Lines that are not rows, before all else.
     pub(crate) ignored_lines: u64,
+    /// The folder defines the table. Else it is there before, and the server tells its columns.
+    pub(crate) is_defined: bool,
     /// Why the file cannot be read, as far as that is known before: its rows can only be left out.
     pub(crate) unreadable: Option<String>,
+}
+
+impl RowsFile {
+    /// Whether its first record names the columns.
+    pub(crate) fn has_header(&self) -> bool {
+        self.columns == Columns::Header
+    }
 }
 
 /// The table that rows go to.

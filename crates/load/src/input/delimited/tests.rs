@@ -256,15 +256,30 @@ fn statements(text: &[u8], columns: Columns, format: Format) -> Vec<String> {
 
 fn file_of(columns: Columns, format: Format) -> RowsFile {
     let table = RowsTable { schema: None, name: b"t".to_vec() };
-    RowsFile { path: PathBuf::new(), table, columns, format, ignored_lines: 0, unreadable: None }
+    RowsFile { path: PathBuf::new(), table, columns, format, ignored_lines: 0, is_defined: false, unreadable: None }
 }
 
 fn statements_of(text: &[u8], rows: RowsFile) -> Vec<String> {
+    statements_with(text, rows, None)
+}
+
+/// The same of a table that has so many columns, where that is known.
+fn statements_with(text: &[u8], rows: RowsFile, columns: Option<usize>) -> Vec<String> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
     let rows = Arc::new(RowsFile { path: file.path().to_owned(), ..rows });
     let mut statements = RowStatements::open(&rows, Arc::<Progress>::default(), 1 << 20).unwrap();
+    match statements.begin() {
+        Ok(_) => {}
+        Err(RowError::Record { position, reason }) => return vec![format!("{}: error: {reason}", position.line)],
+        Err(error) => panic!("{error:?}"),
+    }
+    statements_after(statements, columns)
+}
+
+fn statements_after(mut statements: RowStatements, columns: Option<usize>) -> Vec<String> {
     let mut found = Vec::new();
+    columns.into_iter().for_each(|columns| statements.expect_width(columns));
     loop {
         match statements.next() {
             Ok(Some(one)) => {
@@ -342,6 +357,15 @@ fn records_of_another_width_are_errors_with_their_line_and_the_others_go_on() {
     assert!(quotes[1].starts_with("2: error: the record has 1 fields"), "{quotes:?}");
     assert_eq!(quotes[2], "4: INSERT INTO `t` VALUES ('5','6')");
     assert!(statements(b"", Columns::Header, Format::csv())[0].contains("the file is empty"));
+    // The table's columns tell, where they are known.
+    let counted = statements_with(b"\n1\n1,2\n\n3,4\n", file_of(Columns::All, Format::csv()), Some(2));
+    assert!(counted[0].starts_with("2: error: the record has 1 fields, but 2 columns"), "{counted:?}");
+    assert_eq!(counted[1..], ["3: INSERT INTO `t` VALUES ('1','2')", "5: INSERT INTO `t` VALUES ('3','4')"]);
+    let only = statements_with(b"\n1,2\n3\n", file_of(Columns::All, Format::csv()), Some(1));
+    assert_eq!((&only[0][..], &only[2][..]), ("1: INSERT INTO `t` VALUES ('')", "3: INSERT INTO `t` VALUES ('3')"));
+    assert!(only[1].starts_with("2: error: the record has 2 fields, but 1 columns"), "{only:?}");
+    let header = statements(b"a,\n1,2\n", Columns::Header, Format::csv());
+    assert!(header.len() == 1 && header[0].contains("a column without a name"), "{header:?}");
 }
 
 proptest! {

@@ -25,7 +25,7 @@ impl LoadData {
     pub(super) fn into_rows(self, path: PathBuf, schema: &[u8]) -> RowsFile {
         let Self { table, columns, format, ignored_lines, .. } = self;
         let table = RowsTable { schema: Some(schema.to_vec()), name: table };
-        RowsFile { path, table, columns, format, ignored_lines, unreadable: None }
+        RowsFile { path, table, columns, format, ignored_lines, is_defined: true, unreadable: None }
     }
 }
 

@@ -100,6 +100,7 @@ impl RowsOptions {
             columns,
             format: kind.format().with(&self.separators)?,
             ignored_lines: self.ignored_lines,
+            is_defined: false,
             unreadable: None,
         };
         Ok([Member::settings(&shown, SETTINGS.to_vec()), Member::rows(rows)])

@@ -286,6 +286,7 @@ impl Dump<'_> {
                     columns: Columns::Named(fields.clone()),
                     format: format.clone(),
                     ignored_lines: 0,
+                    is_defined: true,
                     unreadable: None,
                 }));
             }

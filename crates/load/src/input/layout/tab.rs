@@ -162,7 +162,7 @@ impl SchemaFolder<'_> {
             });
         }
         if let Some(rows) = rows {
-            let file = self.rows_file(rows, &table, Columns::All);
+            let file = RowsFile { is_defined: false, ..self.rows_file(rows, &table, Columns::All) };
             self.add_rows(file, rows, "DEFAULT", &charset, stages);
         }
         Ok(())
@@ -288,6 +288,7 @@ impl SchemaFolder<'_> {
             columns,
             format: self.format.clone(),
             ignored_lines: self.ignored_lines,
+            is_defined: true,
             unreadable: None,
         }
     }
