@@ -178,10 +178,11 @@ impl Table {
         self.columns.iter().position(|column| column.auto_increment)
     }
 
-    /// How many values an INSERT that names no columns has for each row.
+    /// How many values an INSERT that names no columns has for each row; `None` where the server shows no columns, as of a view
+    /// whose tables are gone.
     #[must_use]
-    pub fn values_per_row(&self) -> usize {
-        self.columns.iter().filter(|column| !column.invisible).count()
+    pub fn values_per_row(&self) -> Option<usize> {
+        Some(self.columns.iter().filter(|column| !column.invisible).count()).filter(|count| *count > 0)
     }
 
     /// Whether one of its foreign keys points to itself.

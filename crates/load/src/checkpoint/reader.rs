@@ -44,6 +44,12 @@ impl CheckpointReader {
         Ok(self.page.front().filter(|checkpoint| checkpoint.span.first <= ordinal))
     }
 
+    /// Whether this statement or one behind it has a checkpoint. Call it with ascending statement numbers. An error comes again
+    /// with the next statement, and counts as one that has.
+    pub fn reaches(&mut self, ordinal: u64) -> bool {
+        self.of(ordinal).is_err() || self.has_more()
+    }
+
     /// The first intents, as they were when the load was resumed.
     ///
     /// # Errors

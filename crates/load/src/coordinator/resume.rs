@@ -32,7 +32,7 @@ pub enum InDoubt {
 /// What an earlier run has recorded, read along with the stream.
 #[derive(Debug)]
 pub(crate) struct Resume {
-    reader: CheckpointReader,
+    pub(super) reader: CheckpointReader,
     pub(super) in_doubt: InDoubt,
     /// The same program has read the stream before: it knows what failed then.
     is_restart: bool,

@@ -70,6 +70,10 @@ impl Coordinator<'_> {
         columns: Option<&[Vec<u8>]>,
         location: &Location,
     ) -> Result<(), Stopped> {
+        if !self.pool.is_forced() && self.was_reached(location) {
+            // No record of another width than the first one got in, and the table may be another one by now, or gone.
+            return Ok(());
+        }
         self.prepare_question(location)?;
         let table = self.filter.mapped_table(&file.table, self.folds_case);
         let width = match columns {
@@ -98,6 +102,9 @@ impl Coordinator<'_> {
 
     /// A file of rows had none, so that no row has told whether the table is there.
     pub(crate) fn no_rows(&mut self, file: &RowsFile, location: &Location) -> Result<(), Stopped> {
+        if self.was_reached(location) {
+            return Ok(());
+        }
         self.prepare_question(location)?;
         let table = self.filter.mapped_table(&file.table, self.folds_case);
         let insert = insert_text(&table, None, 0);
@@ -107,6 +114,11 @@ impl Coordinator<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether the run that is resumed has come to this place: something at it or behind it is recorded.
+    fn was_reached(&mut self, location: &Location) -> bool {
+        self.resume.as_mut().is_some_and(|resume| resume.reader.reaches(location.ordinal))
     }
 
     /// Brings the main session to this place of the input.
@@ -124,7 +136,7 @@ impl Coordinator<'_> {
         let resolved = self.names().resolve(&named);
         // The catalog does not show those.
         let Some(name) = resolved.filter(|_| !self.main.has_temporary_tables()) else { return Ok(None) };
-        Ok(self.table(&name, location)?.map(|table| table.values_per_row()))
+        Ok(self.table(&name, location)?.and_then(|table| table.values_per_row()))
     }
 
     /// A failure before the rows of a file. What is whole before it goes in.

@@ -133,8 +133,9 @@ impl Rescan {
                 }
                 Ok(Item::RowsColumns { file, columns: None, .. }) => {
                     let RowsTable { schema, name } = file.table.clone();
-                    if let Some((_, table)) = self.wanted_table(schema, name) {
-                        statements.expect_columns(table.values_per_row());
+                    let wanted = self.wanted_table(schema, name);
+                    if let Some(columns) = wanted.and_then(|(_, table)| table.values_per_row()) {
+                        statements.expect_columns(columns);
                     }
                 }
                 Ok(Item::Quit { .. } | Item::Ignored { .. } | Item::RowsColumns { .. } | Item::NoRows { .. })

@@ -117,14 +117,14 @@ pub enum Item {
         file: Arc<RowsFile>,
         /// Their names, in order; `None` for all columns of the table.
         columns: Option<Vec<Vec<u8>>>,
-        /// Where they are named, or the rows begin.
+        /// Where they are named, or the rows begin; the number is that of the next statement.
         location: Location,
     },
     /// The end of such a file that has no rows.
     NoRows {
         /// The file.
         file: Arc<RowsFile>,
-        /// Where its rows would be.
+        /// Where its rows would be; the number is that of the next statement.
         location: Location,
     },
     /// A client command that means nothing to a load: `status`, `print`, `warnings` and such.
@@ -390,7 +390,7 @@ impl Statements {
                 let rows = self.rows.take().filter(RowStatements::is_empty);
                 Ok(rows.filter(|rows| !rows.file().is_defined).map(|rows| Item::NoRows {
                     file: Arc::clone(rows.file()),
-                    location: locate(rows.name(), rows.position()),
+                    location: Location { ordinal: self.ordinal + 1, ..locate(rows.name(), rows.position()) },
                 }))
             }
             Err(error) => Err(row_error(error, rows.name())),
@@ -404,7 +404,7 @@ impl Statements {
         }
         let mut rows = RowStatements::open(&file, self.progress(), self.limit_bytes)?;
         let RowsHead { columns, position } = rows.begin().map_err(|error| row_error(error, rows.name()))?;
-        let location = locate(rows.name(), position);
+        let location = Location { ordinal: self.ordinal + 1, ..locate(rows.name(), position) };
         self.rows = Some(rows);
         if file.is_defined { self.next_of_rows() } else { Ok(Some(Item::RowsColumns { file, columns, location })) }
     }

@@ -27,6 +27,6 @@ impl Reader {
         let mapped = self.filter.mapped_table(table, self.folds_case);
         let named = NamedTable { schema: mapped.schema, table: mapped.name };
         let Some(name) = self.resolve(&named).filter(|name| !self.defined.contains_key(name)) else { return Ok(None) };
-        Ok(catalog::table(&mut self.catalog, &name)?.map(|table| table.values_per_row()))
+        Ok(catalog::table(&mut self.catalog, &name)?.and_then(|table| table.values_per_row()))
     }
 }

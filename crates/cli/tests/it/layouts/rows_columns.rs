@@ -127,3 +127,28 @@ fn a_header_that_the_table_does_not_have_ends_its_file() {
     assert_tells(&load_rows(&pair.hortator, folder.path(), &mapped), 0, &[]);
     assert_eq!(pair.hortator.rows_of_case("SELECT id FROM t ORDER BY id"), [["1"], ["2"]]);
 }
+
+/// The table of rows that are recorded may have other columns by the time that the load is resumed, or be gone.
+#[test]
+fn a_resumed_load_asks_nothing_of_rows_that_are_in() {
+    let pair = pair();
+    for then in ["RENAME TABLE a TO z", "ALTER TABLE a ADD COLUMN w INT", "ALTER TABLE a DROP COLUMN v"] {
+        create(&pair.hortator, "id INT");
+        pair.hortator.connect().execute(b"CREATE TABLE hortator_case.a (id INT, v INT)").unwrap();
+        let sql = format!("{then};\nINSERT INTO missing VALUES (1);\n");
+        let folder = folder_of(&[("tab/a.txt", "1\t2\n2\t3\n"), ("tab/t.txt", ""), ("then.sql", &sql)]);
+        let arguments = ["tab", "then.sql"];
+        let failed = load_rows(&pair.hortator, folder.path(), &arguments);
+        assert_tells(&failed, 1, &["ERROR 1146", "hortator_case.missing", "--resume"]);
+        pair.hortator.connect().execute(b"CREATE TABLE hortator_case.missing (id INT)").unwrap();
+        let resumed = load_rows(&pair.hortator, folder.path(), &["--resume", "tab", "then.sql"]);
+        assert_tells(&resumed, 0, &[]);
+        let table = if then.starts_with("RENAME") { "z" } else { "a" };
+        assert_eq!(
+            pair.hortator.rows_of_case(&format!("SELECT id FROM {table} ORDER BY id")),
+            [["1"], ["2"]],
+            "{then}"
+        );
+        assert_eq!(pair.hortator.rows_of_case("SELECT COUNT(*) FROM missing"), [["1"]]);
+    }
+}

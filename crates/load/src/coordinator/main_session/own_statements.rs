@@ -73,6 +73,7 @@ impl MainSession<'_> {
         match checked {
             Ok(()) => Ok(None),
             Err(error @ Error::Server(_)) => Ok(Some(error)),
+            Err(_) if self.pool.is_interrupted() => Err(Stopped),
             Err(error) => self.failed(location, text, &error).map(|()| None),
         }
     }
