@@ -165,7 +165,8 @@ fn a_file_without_a_transaction_that_it_had() {
 fn starts_that_are_not_in_the_files() {
     let mut recovery = three_files();
     let begin = begin_of_last(&recovery.path("bin.000001"), "Write_rows_v1");
-    let end = begin_of_last(&recovery.path("bin.000003"), "Xid") + 31;
+    // Behind the last transaction, the server may have noted a checkpoint of its own by the time of the copy.
+    let end = fs::metadata(recovery.path("bin.000003")).unwrap().len();
     for (start, said) in [
         ("now".to_owned(), "`start = \"now\"` is for a server".to_owned()),
         ("bin.000009:4".to_owned(), "does not have bin.000009".to_owned()),
